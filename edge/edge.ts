@@ -22,10 +22,11 @@ import { createFileCache } from "./files/fileCache.ts";
 import { addressOf } from "./http/address.ts";
 import { type Limits, maxBodyBytes } from "./http/limits.ts";
 import { closeServer, listenWidely } from "./http/listeners.ts";
-import { createNetworkCounts } from "./http/networkCounts.ts";
+import { createNetworkCounts, type NetworkCounts } from "./http/networkCounts.ts";
 import { createNetworkPace } from "./http/networkPace.ts";
 import { createOpenCounts } from "./http/openCounts.ts";
 import { listenOnSocket } from "./http/sockets.ts";
+import { createTrustedProxies, type TrustedProxies } from "./http/trustedProxies.ts";
 import { createLoginBrake } from "./login/loginBrake.ts";
 import { createLoginEvents } from "./login/loginEvents.ts";
 import { createLogins } from "./login/logins.ts";
@@ -73,6 +74,8 @@ export interface EdgeOptions {
   /** Size of the page cache. Absent: 64 MB in memory. */
   readonly pages?: PageCacheSettings;
   readonly limits: Limits;
+  /** Addresses and networks of proxies that say where a request comes from. Absent: none. */
+  readonly trustedProxies?: readonly string[];
   /** New sites get host names below it. */
   readonly siteSuffix: string;
   /** The name at which the API is reached over TLS. Absent: none. */
@@ -163,10 +166,18 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     sharesCertificate: (shown: string, asked: string) => certificates?.sharesCertificate(shown, asked) ?? false,
   };
   const logins = createLogins();
+  const trustedProxies = createTrustedProxies(options.trustedProxies ?? []);
   const { redirectVisit } = redirects;
   const parts: EdgeParts = {
     api: options.api ?? null,
     routes,
+    trustedProxies,
+    proxiedRequests: createNetworkCounts(limits.connectionsPerNetwork, (address) =>
+      log.warn(
+        { address, max: limits.connectionsPerNetwork },
+        "Requests by way of a proxy are refused, because their address has too many",
+      ),
+    ),
     ...tlsParts,
     upstream,
     bodies,
@@ -186,7 +197,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     logs,
     log,
   };
-  const open = countOpen(limits, log);
+  const open = countOpen(limits, trustedProxies, log);
   const visitors = createVisitorServer(parts);
   visitors.on("connection", (socket) => {
     if (!open.connections.add(addressOf(socket), socket)) socket.destroy();
@@ -261,16 +272,18 @@ function createPhpServer(parts: EdgeParts, { identify }: PhpSocketOptions): PhpL
 }
 
 /** Counters of visitors' connections, for HTTP and HTTPS together, and of their concurrent HTTP/2 requests. */
-function countOpen({ connectionsPerNetwork: max }: Limits, log: EdgeLog) {
+/** The connections of trusted proxies are many visitors'. */
+function countOpen({ connectionsPerNetwork: max }: Limits, trustedProxies: TrustedProxies, log: EdgeLog) {
   const report = (what: string) => (address: string) =>
     log.warn(
       { address, max },
-      `${what} are refused, because their address has too many. If it is a proxy, raise SITEWRIGHT_CONNECTIONS_PER_ADDRESS`,
+      `${what} are refused, because their address has too many. If it is your proxy, set SITEWRIGHT_TRUSTED_PROXIES`,
     );
-  return {
-    connections: createNetworkCounts(max, report("Connections")),
-    requests: createNetworkCounts(max, report("HTTP/2 requests")),
+  const countOf = (what: string): NetworkCounts => {
+    const counts = createNetworkCounts(max, report(what));
+    return { add: (address, owner) => trustedProxies.has(address) || counts.add(address, owner) };
   };
+  return { connections: countOf("Connections"), requests: countOf("HTTP/2 requests") };
 }
 
 function createAllCertificates({ tls, api, log }: EdgeOptions): Certificates | null {

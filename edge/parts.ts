@@ -7,7 +7,9 @@ import type { PageCache } from "./cache/pageCache.ts";
 import type { FolderAccess } from "./files/access/folderAccess.ts";
 import type { FileCache } from "./files/fileCache.ts";
 import type { Limits } from "./http/limits.ts";
+import type { NetworkCounts } from "./http/networkCounts.ts";
 import type { NetworkPace } from "./http/networkPace.ts";
+import type { TrustedProxies } from "./http/trustedProxies.ts";
 import type { LoginBrake } from "./login/loginBrake.ts";
 import type { LoginEvents } from "./login/loginEvents.ts";
 import type { Logins } from "./login/logins.ts";
@@ -26,6 +28,9 @@ export interface EdgeParts {
   /** Null if the API has no name of its own. */
   readonly api: ApiName | null;
   readonly routes: Routes;
+  readonly trustedProxies: TrustedProxies;
+  /** Counts the open requests of visitors who come by a trusted proxy, whose connections are many visitors'. */
+  readonly proxiedRequests: NetworkCounts;
   readonly upstream: Upstream;
   /** Pauses networks whose requests take long to parse. */
   readonly pace: NetworkPace;

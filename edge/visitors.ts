@@ -110,29 +110,33 @@ function attach(server: Server, parts: EdgeParts, listener: Listener): Server {
 }
 
 function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "open"> {
-  const senderAt = (request: VisitorRequest, found: FoundRoute | NoRoute) =>
-    senderOf(request.socket, listener.callerOf?.(request.socket) ?? null, found);
+  const { trustedProxies, proxiedRequests } = parts;
   const answer = (request: VisitorRequest, response: VisitorResponse) => {
     const startedAt = performance.now();
     const { socket } = request;
     const { api } = parts;
     const target = targetOf(request);
+    // Read now: a closed connection has no address.
+    const peer = addressOf(socket);
+    const isProxied = listener.callerOf === null && trustedProxies.has(peer);
+    const address = isProxied ? trustedProxies.visitorOf(peer, request.headers["x-forwarded-for"]) : peer;
+    const https = listener.https || (isProxied && request.headers["x-forwarded-proto"] === "https");
+    if (isProxied && !proxiedRequests.add(address, response)) return sendPage(request, response, "busy");
     if (api !== null && listener.callerOf === null && target.name === api.name) {
-      const asked = { request, response, url: target.url, address: addressOf(socket), https: listener.https };
+      const asked = { request, response, url: target.url, address, https, isProxied };
       answerForApi(asked, api, parts.tlsPort()).catch((error: unknown) =>
         handleFailure(parts, request, response, error),
       );
       return;
     }
     const found = findRoute(target, parts.routes);
-    // Read now: a closed connection has no address.
-    const sender = senderAt(request, found);
+    const sender = senderOf(address, listener.callerOf?.(socket) ?? null, found);
     response.once("close", () => {
       const milliseconds = performance.now() - startedAt;
       if (!sender.fromPhp) parts.answerTimes.note(response.statusCode, milliseconds);
       logResponse(parts, { request, response, socket, ...sender, found, milliseconds });
     });
-    handle(parts, { request, response, body: null, ...sender, https: listener.https }, found).catch((error: unknown) =>
+    handle(parts, { request, response, body: null, ...sender, https }, found).catch((error: unknown) =>
       handleFailure(parts, request, response, error),
     );
   };

@@ -1,6 +1,7 @@
 /**
  * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtimes prepared.
  */
+import { createTrustedProxies } from "@sitewright/edge/http/trustedProxies.ts";
 import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Runtimes } from "@sitewright/runtimes/severalRuntimes.ts";
@@ -162,6 +163,7 @@ export async function startControl({ config, runtimes, log, settings }: ControlO
     metricsToken: config.metricsToken,
     securityTxt: securityTxtOf(config.securityContact),
     challenges: parts.apiChallenges,
+    trustedProxies: createTrustedProxies(config.trustedProxies),
     log,
   });
   started.defer(() => server.close());

@@ -119,6 +119,7 @@ export async function startEdgeProcess({ config, log, native = null, makeServing
         freezeSeconds,
         holdSeconds,
       },
+      trustedProxies: config.trustedProxies,
       siteSuffix: config.siteSuffix,
       securityTxt: securityTxtOf(config.securityContact),
       logs,

@@ -122,7 +122,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     "runtimes/native",
     "supervisor",
   ),
-  "server/settings": room("The settings: names, defaults, checks, and the settings file.", "contract", "runtimes"),
+  "server/settings": room(
+    "The settings: names, defaults, checks, and the settings file.",
+    "contract",
+    "runtimes",
+    "edge/http",
+  ),
   server: room("Code shared by the server's rooms, such as sealing secrets and durable files.", "server/settings"),
   runtimes: room("The interface of a runtime, which runs WordPress, and code shared by all runtimes."),
   "runtimes/pool": room(

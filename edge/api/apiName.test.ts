@@ -4,6 +4,7 @@ import { request as secureRequest } from "node:https";
 import path from "node:path";
 import { buffer, text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
+import type { EdgeOptions } from "../edge.ts";
 import { eventually } from "../testing/eventually.ts";
 import { ask, putTable, type Sending } from "../testing/http.ts";
 import { ask2, visit } from "../testing/http2.ts";
@@ -16,7 +17,7 @@ const name = "api.example.net";
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** An edge with the API's name, and a control process that answers as the test says. */
-async function startApi() {
+async function startApi(edge: Partial<EdgeOptions> = {}) {
   const socket = path.join(await makeFolder(), "api.sock");
   const secrets: { api: CertificateSecret | null; readonly site: CertificateSecret } = {
     api: await makeSecret(name),
@@ -26,6 +27,7 @@ async function startApi() {
     { "a.txt": "file" },
     {
       edge: {
+        ...edge,
         tls: { port: 0, readCertificate: async () => secrets.site },
         api: { name, socket, readCertificate: async () => secrets.api },
       },
@@ -106,6 +108,18 @@ test("the API gets the client's real address, scheme and name, whatever the clie
     host: `${name}:${world.tlsPort}`,
   });
   expect([headers?.forwarded, headers?.["x-real-ip"]]).toEqual([undefined, undefined]);
+});
+
+test("by way of a trusted proxy, the API gets the client's address, whatever name the proxy's connection is for", async () => {
+  const world = await startApi({ trustedProxies: ["127.0.0.1"] });
+  const headers = { "X-Forwarded-For": "192.0.2.1, 203.0.113.7", "X-Forwarded-Proto": "https" };
+  await askApi(world, "/", { headers, servername: "site.localhost" });
+  expect((await ask(world.edge, "/", { host: name, headers })).status).toBe(200);
+  const seen = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
+  expect(world.control.asked.map((asked) => asked.headers)).toEqual([
+    expect.objectContaining(seen),
+    expect.objectContaining(seen),
+  ]);
 });
 
 test("over plain HTTP, a key is refused with advice to revoke it, and never reaches the API", async () => {

@@ -23,6 +23,8 @@ interface ApiRequest {
   /** The client's IP address. */
   readonly address: string;
   readonly https: boolean;
+  /** Whether a trusted proxy sent it. Its connections may be for all names. */
+  readonly isProxied: boolean;
 }
 
 const challengeFolder = "/.well-known/acme-challenge/";
@@ -34,10 +36,10 @@ export async function answerForApi(
   { name, socket }: ApiName,
   tlsPort: number | null,
 ): Promise<void> {
-  const { request, response, url, https } = asked;
+  const { request, response, url, https, isProxied } = asked;
   const { headers, method = "GET", socket: connection } = request;
   const origin = `https://${name}${tlsPort === defaultPort ? "" : `:${tlsPort}`}`;
-  if (https && readHost(String(connection.servername ?? "")) !== name) {
+  if (https && !isProxied && readHost(String(connection.servername ?? "")) !== name) {
     return refuseBody(request, response, errorPage(421, "This connection was made for another name. Open a new one."));
   }
   if (https || isChallenge(method, url)) return forward({ ...asked, host: origin.slice("https://".length), socket });

@@ -4,8 +4,6 @@
  * their logs name and their owners can block.
  */
 import ipaddr from "ipaddr.js";
-import { addressOf } from "../http/address.ts";
-import type { VisitorSocket } from "../http/visitorHttp.ts";
 import type { FoundRoute, NoRoute } from "../tables/findRoute.ts";
 
 /** The environment whose PHP opened a connection. */
@@ -33,9 +31,9 @@ export function addressOfPhp({ number }: Pick<PhpCaller, "number">): string {
   return new ipaddr.IPv6([...phpNetwork, high, low, 0, 0, 0, 1]).toString();
 }
 
-/** `caller` is null unless PHP opened the connection. */
-export function senderOf(socket: VisitorSocket, caller: PhpCaller | null, found: FoundRoute | NoRoute): Sender {
-  if (caller === null) return { address: addressOf(socket), fromPhp: false };
+/** `address`: the visitor's. `caller` is null unless PHP opened the connection. */
+export function senderOf(address: string, caller: PhpCaller | null, found: FoundRoute | NoRoute): Sender {
+  if (caller === null) return { address, fromPhp: false };
   const isOwn = typeof found !== "string" && found.route.environment.id === caller.id;
   return isOwn ? { address: "127.0.0.1", fromPhp: true } : { address: addressOfPhp(caller), fromPhp: false };
 }

@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, Socket } from "node:net";
+import { noProxies } from "@sitewright/edge/http/trustedProxies.ts";
 import { expect, onTestFinished, test } from "vitest";
 import { limitConnections } from "./connections.ts";
+import { trustProxies } from "./edgeSocket.ts";
 import { startTestServer } from "./testing/server.ts";
 
 const client = "192.0.2.1";
@@ -18,7 +20,7 @@ async function open(port: number, bytes = ""): Promise<Socket> {
 
 test("an address has a limited number of open connections", async () => {
   const server = createServer();
-  limitConnections(server, { connectionsPerAddress: 2 });
+  limitConnections(server, { connectionsPerAddress: 2 }, trustProxies(noProxies));
   const [first, second, third] = [
     connectFrom(server, client),
     connectFrom(server, client),

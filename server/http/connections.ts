@@ -2,7 +2,7 @@
 import type { Server, Socket } from "node:net";
 import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 import type { FastifyInstance } from "fastify";
-import { isTrustedProxy } from "./edgeSocket.ts";
+import type { IsTrustedProxy } from "./edgeSocket.ts";
 import { HttpFailure } from "./faults.ts";
 import type { CountRequest } from "./rateLimits.ts";
 
@@ -30,7 +30,11 @@ export function pageMillisecondsOf({ pageSeconds = defaultPageSeconds }: Connect
 }
 
 /** Closes connections beyond the limit of their address at once. A trusted proxy's connections are of many clients. */
-export function limitConnections(server: Server, { connectionsPerAddress }: ConnectionLimits): void {
+export function limitConnections(
+  server: Server,
+  { connectionsPerAddress }: ConnectionLimits,
+  isTrustedProxy: IsTrustedProxy,
+): void {
   const take = countByNetwork(connectionsPerAddress);
   server.on("connection", (socket: Socket) => {
     if (isTrustedProxy(socket.remoteAddress)) return;

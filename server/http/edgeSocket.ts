@@ -2,38 +2,46 @@
 import { chmod, rm } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { createServer } from "node:net";
+import type { TrustedProxies } from "@sitewright/edge/http/trustedProxies.ts";
 import type { FastifyInstance } from "fastify";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
 
+/** Whether the sender with this address tells the client's address and scheme. */
+export type IsTrustedProxy = (address: string | undefined) => boolean;
+
 /**
- * Whether the sender tells the client's address and scheme: the edge, whose socket has no address, or a proxy with TLS on this
- * machine.
+ * Trusts the edge, whose socket has no address, proxies with TLS on this machine, and those that the operator has listed. Fastify asks
+ * several times for each request, so answers are remembered.
  */
-export function isTrustedProxy(address: string | undefined): boolean {
-  if (address === undefined) return true;
-  const known = loopback.get(address);
-  if (known !== undefined) return known;
-  const isLoopback = ipaddr.isValid(address) && ipaddr.process(address).range() === "loopback";
-  loopback.set(address, isLoopback);
-  return isLoopback;
+export function trustProxies(listed: TrustedProxies): IsTrustedProxy {
+  const known = new LRUCache<string, boolean>({ max: 1_000 });
+  return (address) => {
+    if (address === undefined) return true;
+    const found = known.get(address);
+    if (found !== undefined) return found;
+    const parsed = ipaddr.isValid(address) ? ipaddr.process(address) : null;
+    const isTrusted = parsed !== null && (parsed.range() === "loopback" || listed.has(parsed.toString()));
+    known.set(address, isTrusted);
+    return isTrusted;
+  };
 }
 
 /**
  * The client's address, like Fastify's `request.ip` and without its objects. Null if several proxies have passed the request on,
  * which Fastify has to sort out.
  */
-export function clientAddress({ socket, headers }: Pick<IncomingMessage, "socket" | "headers">): string | null {
+export function clientAddress(
+  { socket, headers }: Pick<IncomingMessage, "socket" | "headers">,
+  isTrusted: IsTrustedProxy,
+): string | null {
   const forwarded = headers["x-forwarded-for"];
   const { remoteAddress = "" } = socket;
   if (forwarded === undefined) return remoteAddress;
-  return typeof forwarded === "string" && /^[\da-fA-F.:]+$/.test(forwarded) && isTrustedProxy(socket.remoteAddress)
+  return typeof forwarded === "string" && /^[\da-fA-F.:]+$/.test(forwarded) && isTrusted(socket.remoteAddress)
     ? forwarded
     : null;
 }
-
-/** Whether an address is a loopback address. Fastify asks several times for each request. */
-const loopback = new LRUCache<string, boolean>({ max: 1_000 });
 
 /**
  * Leaves it to the edge to close its connections. Fastify closes those with a body that it refused to read, and the edge,

@@ -248,6 +248,7 @@ describe("a repeated read whose client does not read the response", () => {
     const caller = identified?.caller;
     if (caller === undefined) throw new Error("The key is not accepted");
     const reads = makeRepeatedReads({
+      isTrustedProxy: () => true,
       app: {
         identities: { ...identities, known: () => caller },
         keyUse,

@@ -19,7 +19,7 @@ import type { FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
 import { LRUCache } from "lru-cache";
 import type { TakeRequest } from "./connections.ts";
 import { type Dependency, dependencyOf } from "./dependencies.ts";
-import { clientAddress } from "./edgeSocket.ts";
+import { clientAddress, type IsTrustedProxy } from "./edgeSocket.ts";
 import { isCurrent, notModified } from "./entityTags.ts";
 import { errorAnswer } from "./faults.ts";
 import type { FindEndpoint } from "./findEndpoint.ts";
@@ -79,6 +79,7 @@ interface RepeatedReadsOptions {
   readonly take: TakeRequest;
   /** Aborted when the server stops. */
   readonly stopping: AbortSignal;
+  readonly isTrustedProxy: IsTrustedProxy;
 }
 
 /** Bytes. */
@@ -87,7 +88,14 @@ const maxBody = 100_000;
 /** About what an entry takes without its body. */
 const entrySize = 1_000;
 
-export function makeRepeatedReads({ app, count, findEndpoint, take, stopping }: RepeatedReadsOptions): RepeatedReads {
+export function makeRepeatedReads({
+  app,
+  count,
+  findEndpoint,
+  take,
+  stopping,
+  isTrustedProxy,
+}: RepeatedReadsOptions): RepeatedReads {
   const kept = new LRUCache<string, Kept>({ maxSize: maxKept });
   const admissions = new WeakMap<IncomingMessage, Admission>();
 
@@ -107,7 +115,7 @@ export function makeRepeatedReads({ app, count, findEndpoint, take, stopping }: 
   /** Whether the request has been dealt with; if not, it goes on to Fastify. */
   function answer(request: IncomingMessage, response: ServerResponse, next: RequestListener): boolean {
     const caller = isPlain(request) && !stopping.aborted ? app.identities.known(tokenFacts(request)) : null;
-    const address = caller && clientAddress(request);
+    const address = caller && clientAddress(request, isTrustedProxy);
     if (caller === null || address === null) return false;
     const found = find(request, caller);
     const row = found?.row ?? findEndpoint(request);

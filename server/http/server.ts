@@ -5,6 +5,7 @@ import { ErrorBody } from "@sitewright/contract/errors.ts";
 import { addressOf } from "@sitewright/edge/http/address.ts";
 import { createNetworkPace } from "@sitewright/edge/http/networkPace.ts";
 import { paceReads } from "@sitewright/edge/http/readPace.ts";
+import { noProxies, type TrustedProxies } from "@sitewright/edge/http/trustedProxies.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { makeAnswerOnce } from "@sitewright/server/app/idempotency.ts";
 import { makeMetrics } from "@sitewright/server/app/metrics.ts";
@@ -28,7 +29,7 @@ import {
   requestMilliseconds,
   timeouts,
 } from "./connections.ts";
-import { isTrustedProxy, keepEdgeConnections } from "./edgeSocket.ts";
+import { keepEdgeConnections, trustProxies } from "./edgeSocket.ts";
 import { answerToClientError, answerToInternalError, answerToOutage, type ErrorAnswer } from "./faults.ts";
 import { basePath, makeFindEndpoint, routerOptions, routerPath } from "./findEndpoint.ts";
 import { serveHealth } from "./health.ts";
@@ -56,6 +57,8 @@ interface ServerOptions {
   readonly securityTxt?: (() => string) | null;
   /** Running challenges of a certificate authority. Absent: none. */
   readonly challenges?: ReadonlyMap<string, string>;
+  /** Other proxies than those on this machine that say where a request comes from. Absent: none. */
+  readonly trustedProxies?: TrustedProxies;
   /** A logger with pino's interface. */
   readonly log: FastifyBaseLogger;
 }
@@ -68,8 +71,10 @@ export function buildServer({
   metricsToken = null,
   securityTxt = null,
   challenges = new Map(),
+  trustedProxies = noProxies,
   log,
 }: ServerOptions): FastifyInstance {
+  const isTrustedProxy = trustProxies(trustedProxies);
   const count = makeRateLimits(limits, { processes });
   const server = fastify({
     loggerInstance: log,
@@ -88,10 +93,10 @@ export function buildServer({
     requestTimeout: requestMilliseconds,
     http: { requireHostHeader: false, ...timeouts(limits) },
   });
-  limitConnections(server.server, limits);
+  limitConnections(server.server, limits, isTrustedProxy);
   const stopping = stopPromptly(server);
   const take = makeTakeRequest(limits);
-  const reads = makeRepeatedReads({ app, count, findEndpoint: makeFindEndpoint(), take, stopping });
+  const reads = makeRepeatedReads({ app, count, findEndpoint: makeFindEndpoint(), take, stopping, isTrustedProxy });
   answerFirst(server, reads);
   // The edge's socket has no address.
   paceReads(server.server, createNetworkPace(), (socket) => addressOf(socket) || "edge");

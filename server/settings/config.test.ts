@@ -286,6 +286,17 @@ describe("a setting", () => {
     expect(problem).toContain(`${name}=${value} is not accepted. Accepted: `);
   });
 
+  test("each wrong entry in the list of trusted proxies is reported", () => {
+    expect(loadConfig({ SITEWRIGHT_TRUSTED_PROXIES: "10.1.2.0/24,::1" }).trustedProxies).toEqual([
+      "10.1.2.0/24",
+      "::1",
+    ]);
+    expect(problemsOf({ SITEWRIGHT_TRUSTED_PROXIES: "10.1.2.3, proxy,0.0.0.0/0" })).toEqual([
+      expect.stringMatching(/^SITEWRIGHT_TRUSTED_PROXIES: " proxy" is neither/),
+      expect.stringMatching(/^SITEWRIGHT_TRUSTED_PROXIES: "0\.0\.0\.0\/0" contains all addresses/),
+    ]);
+  });
+
   test.each(["93.184.216.34", "2606:2800::1"])("the public address %s is refused for the API", (address) => {
     expect(problemsOf({ SITEWRIGHT_API_HOST: address })).toEqual([
       expect.stringMatching(

@@ -50,6 +50,8 @@ export interface Config {
   readonly resolver: string | null;
   /** Addresses that domains must point to. */
   readonly edgeAddresses: readonly string[];
+  /** Addresses and networks of proxies that say where a request comes from. */
+  readonly trustedProxies: readonly string[];
   /** Networks that sites' PHP may connect to although they are not public. */
   readonly phpMayReach: readonly string[];
   /** The file of the location database, or null if there is none. */
@@ -197,6 +199,7 @@ function freeze(values: Settings): Config {
     regions: parseRegions(values.SITEWRIGHT_REGIONS, values.SITEWRIGHT_RUNTIME),
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
+    trustedProxies: values.SITEWRIGHT_TRUSTED_PROXIES?.split(",") ?? [],
     phpMayReach: values.SITEWRIGHT_PHP_MAY_REACH?.split(",") ?? [],
     geoip: values.SITEWRIGHT_GEOIP === null ? null : resolve(values.SITEWRIGHT_GEOIP),
     databaseUrl: values.DATABASE_URL,

@@ -1,4 +1,5 @@
 /** Finds the mistakes in the settings, with a message for each. */
+import { readProxyNetwork } from "@sitewright/edge/http/trustedProxies.ts";
 import { closest, distance } from "fastest-levenshtein";
 import * as v from "valibot";
 import { ArchiveUrlError, parseArchiveUrl } from "./archiveUrl.ts";
@@ -89,6 +90,10 @@ function apiNameProblems({
 /** Mistakes that a pattern can't find. */
 function wrongText(name: string, value: string, setting: Setting): string[] {
   if (name === "SITEWRIGHT_REGIONS") return regionProblems(value);
+  if (name === "SITEWRIGHT_TRUSTED_PROXIES") {
+    const problems = value.split(",").map(readProxyNetwork);
+    return problems.flatMap((problem) => (typeof problem === "string" ? [`${name}: ${problem}`] : []));
+  }
   if (name === "DATABASE_URL" && !URL.canParse(value)) {
     return [`${name} is not a valid URL. Accepted: ${accepted(setting)}.`];
   }

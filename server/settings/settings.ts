@@ -99,6 +99,10 @@ export const settings = v.object({
     "^[0-9A-Fa-f.:]+(,[0-9A-Fa-f.:]+)*$",
     "the public addresses that domains must point to, separated by commas: 203.0.113.7,2001:db8::7",
   ),
+  SITEWRIGHT_TRUSTED_PROXIES: textOrNone(
+    "^.+$",
+    "the proxies in front of the sites or the API whose X-Forwarded-For is believed: addresses and networks, separated by commas: 10.1.2.3,2001:db8:1::/48",
+  ),
   SITEWRIGHT_PHP_MAY_REACH: textOrNone(
     "^[0-9A-Fa-f.:/]+(,[0-9A-Fa-f.:/]+)*$",
     "the private networks that sites' PHP may connect to, separated by commas: 10.1.2.0/24,fd00:1::/64",
@@ -273,6 +277,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_RUNTIME: "playground",
     SITEWRIGHT_RESOLVER: null,
     SITEWRIGHT_EDGE_ADDRESSES: null,
+    SITEWRIGHT_TRUSTED_PROXIES: null,
     SITEWRIGHT_PHP_MAY_REACH: null,
     SITEWRIGHT_GEOIP: null,
     DATABASE_URL: null,

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
+import { createTrustedProxies } from "@sitewright/edge/http/trustedProxies.ts";
 import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createTurns } from "@sitewright/runtimes/turns.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
@@ -137,6 +138,8 @@ interface TestServerOptions {
   readonly findScreenshots?: App["findScreenshots"];
   /** Default: no token. */
   readonly metricsToken?: string;
+  /** Default: none. */
+  readonly trustedProxies?: readonly string[];
   /** Default: none. */
   readonly securityTxt?: () => string;
   /** Default: true. */
@@ -292,6 +295,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     },
     metricsToken: options.metricsToken ?? null,
     securityTxt: options.securityTxt ?? null,
+    trustedProxies: createTrustedProxies(options.trustedProxies ?? []),
     log: options.log ?? silentLog,
   });
   const problems = checkResponses(server);
