@@ -74,6 +74,8 @@ export interface EdgeOptions {
   /** Size of the page cache. Absent: 64 MB in memory. */
   readonly pages?: PageCacheSettings;
   readonly limits: Limits;
+  /** The port of TLS in addresses, if it is forwarded to the one in `tls`. */
+  readonly publicTlsPort?: number;
   /** Addresses and networks of proxies that say where a request comes from. Absent: none. */
   readonly trustedProxies?: readonly string[];
   /** New sites get host names below it. */
@@ -162,7 +164,10 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     answerTimes: createAnswerTimes(),
   };
   const tlsParts = {
-    tlsPort: () => portOrNull(secureVisitors),
+    publicTlsPort: () => {
+      const port = portOrNull(secureVisitors);
+      return port === null ? null : (options.publicTlsPort ?? port);
+    },
     sharesCertificate: (shown: string, asked: string) => certificates?.sharesCertificate(shown, asked) ?? false,
   };
   const logins = createLogins();

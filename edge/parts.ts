@@ -56,8 +56,8 @@ export interface EdgeParts {
   /** Access and error logs of environments, for their owners. */
   readonly logs: EnvironmentLogs;
   readonly log: EdgeLog;
-  /** The HTTPS port, or null without TLS. */
-  readonly tlsPort: () => number | null;
+  /** The HTTPS port in addresses, or null without TLS. */
+  readonly publicTlsPort: () => number | null;
   /** Whether a TLS connection opened for the name `shown` may also request the name `asked`. */
   readonly sharesCertificate: (shown: string, asked: string) => boolean;
 }

@@ -124,7 +124,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
     if (isProxied && !proxiedRequests.add(address, response)) return sendPage(request, response, "busy");
     if (api !== null && listener.callerOf === null && target.name === api.name) {
       const asked = { request, response, url: target.url, address, https, isProxied };
-      answerForApi(asked, api, parts.tlsPort()).catch((error: unknown) =>
+      answerForApi(asked, api, parts.publicTlsPort()).catch((error: unknown) =>
         handleFailure(parts, request, response, error),
       );
       return;

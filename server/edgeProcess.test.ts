@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ask } from "@sitewright/edge/testing/http.ts";
 import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
+import type { PhpNetwork } from "@sitewright/runtimes/native/network/phpNetwork.ts";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 import { type ServingTools, startEdgeProcess } from "./edgeProcess.ts";
@@ -22,7 +23,7 @@ async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {
 }
 
 /** Starts the edge in this process, with a fake runtime. */
-async function start(config: Config) {
+async function start(config: Config, native: { readonly network: PhpNetwork } | null = null) {
   const seen = { closed: false, edgePort: () => 0 };
   const makeServing = ({ edgePort }: ServingTools) => {
     seen.edgePort = edgePort;
@@ -35,7 +36,7 @@ async function start(config: Config) {
       },
     };
   };
-  const starting = startEdgeProcess({ config, log: pino({ level: "silent" }), makeServing });
+  const starting = startEdgeProcess({ config, log: pino({ level: "silent" }), native, makeServing });
   return { starting, seen };
 }
 
@@ -64,6 +65,33 @@ test("the edge serves the table in its file, and the runtime gets the port", asy
   expect(seen.edgePort()).toBe(edge.port);
   await edge.close(0);
   expect(seen.closed).toBe(true);
+});
+
+test("PHP finds its own site at the port that is in addresses", async () => {
+  const { starting, seen } = await start({ ...(await makeConfig()), publicPort: 80 });
+  const edge = await starting;
+  onTestFinished(() => edge.close(0));
+  expect([seen.edgePort(), edge.port === 80]).toEqual([80, false]);
+});
+
+test("native PHP is led to the edge from the ports in addresses, and from those where the edge listens", async () => {
+  const led: Parameters<PhpNetwork["leadToEdge"]>[0][] = [];
+  const nothing = async () => undefined;
+  const network: PhpNetwork = {
+    isRestricted: true,
+    problem: null,
+    setEnvironments: nothing,
+    leadToEdge: async (ports) => void led.push(ports),
+    callerAt: () => null,
+    setHostNames: nothing,
+    hostsFile: async () => "/etc/hosts",
+    close: nothing,
+  };
+  const { starting } = await start({ ...(await makeConfig()), publicPort: 80 }, { network });
+  const edge = await starting;
+  onTestFinished(() => edge.close(0));
+  const [plain, secure] = edge.phpPorts;
+  expect(led).toEqual([[plain, secure, { port: 80, phpPort: plain?.phpPort }]]);
 });
 
 test("a port in use is reported together with its setting, and no worker is left", async () => {

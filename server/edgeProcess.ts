@@ -69,7 +69,7 @@ interface EdgeProcessOptions {
   readonly config: Config;
   readonly log: Logger;
   /** Absent or null: there are no native environments. */
-  readonly native?: NativeMachine | null;
+  readonly native?: Pick<NativeMachine, "network"> | null;
   readonly makeServing: MakeServing;
 }
 
@@ -81,7 +81,7 @@ export async function startEdgeProcess({ config, log, native = null, makeServing
   const credentials = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
   const serving = makeServing({
     credentialOf: credentials.of,
-    edgePort: () => edge?.port ?? config.edgePort,
+    edgePort: () => config.publicPort || (edge?.port ?? 0),
     onStalePages: (environmentId, pages) => edge?.purge(environmentId, pages),
     onErrorLine: (environmentId, line) => logs.error(environmentId, line),
   });
@@ -119,13 +119,14 @@ export async function startEdgeProcess({ config, log, native = null, makeServing
         freezeSeconds,
         holdSeconds,
       },
+      ...(config.publicTlsPort > 0 && { publicTlsPort: config.publicTlsPort }),
       trustedProxies: config.trustedProxies,
       siteSuffix: config.siteSuffix,
       securityTxt: securityTxtOf(config.securityContact),
       logs,
       log,
     });
-    if (native?.network.isRestricted) await native.network.leadToEdge(edge.phpPorts);
+    if (native?.network.isRestricted) await native.network.leadToEdge(withPublicPorts(edge, config));
     return edge;
   } catch (error) {
     await serving.close();
@@ -139,6 +140,16 @@ function phpPortsOf(network: PhpNetwork): PhpPortsOptions {
     callerAt: (address) => network.callerAt(address),
     onHosts: (hosts) => void network.setHostNames(hosts),
   };
+}
+
+/** PHP connects to the ports in addresses, or to those where the edge listens. */
+function withPublicPorts(edge: Edge, { publicPort, publicTlsPort }: Config): Edge["phpPorts"] {
+  const inAddresses = edge.phpPorts.map(({ port, phpPort }) => ({
+    port: (port === edge.port ? publicPort : publicTlsPort) || port,
+    phpPort,
+  }));
+  const others = inAddresses.filter((one) => !edge.phpPorts.some(({ port }) => port === one.port));
+  return [...edge.phpPorts, ...others];
 }
 
 async function redirectSources({ data, geoip }: Config): Promise<RedirectSources> {

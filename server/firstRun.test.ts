@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(data, { recursive: true });
 });
 
-const settings = { apiHost: "127.0.0.1", controlPort: 8080, edgePort: 8081, dnsPort: 8053, siteSuffix: "localhost" };
+const settings = { apiHost: "127.0.0.1", controlPort: 8080, publicPort: 8081, dnsPort: 8053, siteSuffix: "localhost" };
 const addresses = addressesOf(settings);
 const facts = { company_id: "c", api_key: "k", admin_email: "e", admin_password: "p" };
 const file = () => join(data, "first-run.json");
@@ -27,7 +27,7 @@ describe("addresses", () => {
   test.each([
     [settings, "http://127.0.0.1:8080/v2", "http://localhost:8081"],
     [
-      { ...settings, apiHost: "0.0.0.0", siteSuffix: "sites.example.com", edgePort: 80 },
+      { ...settings, apiHost: "0.0.0.0", siteSuffix: "sites.example.com", publicPort: 80 },
       "http://127.0.0.1:8080/v2",
       "http://sites.example.com",
     ],

@@ -24,17 +24,17 @@ export interface FirstRun extends Addresses {
 interface AddressSettings {
   readonly apiHost: string;
   readonly controlPort: number;
-  readonly edgePort: number;
+  readonly publicPort: number;
   readonly dnsPort: number;
   readonly siteSuffix: string;
 }
 
-export function addressesOf({ apiHost, controlPort, edgePort, dnsPort, siteSuffix }: AddressSettings): Addresses {
+export function addressesOf({ apiHost, controlPort, publicPort, dnsPort, siteSuffix }: AddressSettings): Addresses {
   const here = withPort(urlHost(apiHost), controlPort);
   return {
     api_url: `${here}/v2`,
     console_url: `${here}/`,
-    sites_url: withPort(siteSuffix, edgePort),
+    sites_url: withPort(siteSuffix, publicPort),
     dns_port: dnsPort,
   };
 }

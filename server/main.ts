@@ -23,9 +23,9 @@ const processes: Readonly<Record<string, () => Promise<void>>> = {
     await runControl(async (config: Config, log: Logger) => {
       useUsersFrom(config.firstUserId);
       useProcessorGroups(config.data);
-      const { assets, environments, diskReserveBytes, readyCopies, eventsFile, edgePort, uploads } = config;
+      const { assets, environments, diskReserveBytes, readyCopies, eventsFile, publicPort, uploads } = config;
       const { of: credentialOf } = createPhpCredentials(await openKeySource(secretsKeyFile(config.data)));
-      const network = { ...phpNetwork(config), credentialOf, edgePort };
+      const network = { ...phpNetwork(config), credentialOf, edgePort: publicPort };
       const onFailure = (err: unknown) =>
         log.error({ err }, "Storing a message from a WP-CLI command failed; PHP got an error");
       const acceptMail = makeAcceptMail({ spool: openSpool(config.mailSpool), onFailure });

@@ -8,8 +8,8 @@ interface BannerFacts {
   readonly host: string;
   readonly apiHost: string;
   readonly controlPort: number;
-  readonly edgePort: number;
-  readonly edgeTlsPort: number;
+  readonly publicPort: number;
+  readonly publicTlsPort: number;
   readonly dnsPort: number;
   /** Null if Sitewright's own DNS server is used. */
   readonly powerDns: { readonly address: string } | null;
@@ -30,8 +30,8 @@ export function banner(facts: BannerFacts): string {
     "",
     `  API      ${api}`,
     `  Docs     ${baseUrl(facts.apiHost, facts.controlPort)}/`,
-    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.edgePort)}${counts(facts)}`,
-    `  HTTPS    port ${facts.edgeTlsPort}, for domains that have a certificate`,
+    `  Sites    ${siteUrl("<site>", facts.siteSuffix, facts.publicPort)}${counts(facts)}`,
+    `  HTTPS    port ${facts.publicTlsPort}, for domains that have a certificate`,
     `  DNS      ${facts.powerDns === null ? `${urlHost(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
   ];
   if (facts.firstRun === null) {
@@ -44,7 +44,7 @@ export function banner(facts: BannerFacts): string {
     `  Company  ${company}`,
     `  API key  in ${firstRunPath(facts.data)}, which only you can read`,
     "",
-    facts.sites > 0 ? "List your sites:" : `Create a site at ${siteUrl("demo", facts.siteSuffix, facts.edgePort)}:`,
+    facts.sites > 0 ? "List your sites:" : `Create a site at ${siteUrl("demo", facts.siteSuffix, facts.publicPort)}:`,
     "",
     facts.sites > 0 ? listCommand(api, key) : createCommand(api, key, company, facts),
     "",

@@ -181,6 +181,18 @@ describe("a later start", () => {
     expect(second.output()).toContain(`start with SITEWRIGHT_EDGE_PORT=${edgePort}`);
     expect(chosenPorts(data).edgePort).toBe(Number(other));
   });
+
+  test("shows the port in addresses if it is forwarded, and keeps it", async () => {
+    const data = dataIn(testFolder());
+    const first = await startedSupervisor(data, { SITEWRIGHT_PUBLIC_PORT: "80" });
+    const { edgePort } = chosenPorts(data);
+    expect(first.output()).toContain("  Sites    http://<site>.localhost/\n");
+    first.child.kill("SIGTERM");
+    await first.exit;
+    const second = await startedSupervisor(data, { SITEWRIGHT_PUBLIC_PORT: String(edgePort) });
+    expect(second.output()).toContain(`Sites now use port ${edgePort} instead of 80.`);
+    expect(second.output()).toContain("start with SITEWRIGHT_PUBLIC_PORT=80");
+  });
 });
 
 describe("a second start on the same data", () => {

@@ -88,7 +88,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     const firstUserId = chooseUserIds(config, options.env);
     checkUserIds({ ...config, firstUserId }, report);
     const ports = await choosePorts(config, report);
-    writeInstallation(config.data, { ...ports, siteSuffix: config.siteSuffix, firstUserId });
+    writeInstallation(config.data, { ...ports, ...forwardedPorts(config), siteSuffix: config.siteSuffix, firstUserId });
     const env = { ...childEnvironment(options, ports), SITEWRIGHT_FIRST_USER_ID: String(firstUserId) };
     const sealer = await openSealer(secretsKeyFile(config.data));
     writeLastStart(config.data, effectiveSettings(options, ports), sealer);
@@ -115,6 +115,9 @@ export function makeInstallation(options: InstallationOptions): Installation {
       banner({
         ...config,
         ...ports,
+        publicPort: ports.edgePort,
+        publicTlsPort: ports.edgeTlsPort,
+        ...forwardedPorts(config),
         ...counts,
         region: config.regions[0].id,
         firstRun: readFirstRun(config.data),
@@ -233,10 +236,13 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     // A clean stop removes the record.
     readRun(config.data) === null ? 0 : orphanTimeoutMs,
   );
-  if (chosen !== null && chosen.edgePort !== edgePort) {
+  const { publicPort = edgePort } = forwardedPorts(config);
+  const previous = chosen?.publicPort ?? chosen?.edgePort ?? publicPort;
+  if (previous !== publicPort) {
+    const setting = chosen?.publicPort === undefined ? "SITEWRIGHT_EDGE_PORT" : "SITEWRIGHT_PUBLIC_PORT";
     report(
-      `Sites now use port ${edgePort} instead of ${chosen.edgePort}. The URLs of existing sites are being changed. ` +
-        `To go back, start with SITEWRIGHT_EDGE_PORT=${chosen.edgePort}.`,
+      `Sites now use port ${publicPort} instead of ${previous}. The URLs of existing sites are being changed. ` +
+        `To go back, start with ${setting}=${previous}.`,
     );
   }
   if (chosen !== null && chosen.siteSuffix !== config.siteSuffix) {
@@ -246,6 +252,15 @@ async function choosePorts(config: Config, report: (sentence: string) => void): 
     );
   }
   return { controlPort, edgePort, edgeTlsPort, dnsPort };
+}
+
+/** The ports in addresses that are not those on which the edge listens. */
+function forwardedPorts(config: Config): { readonly publicPort?: number; readonly publicTlsPort?: number } {
+  const { edgePort, edgeTlsPort, publicPort, publicTlsPort } = config;
+  return {
+    ...(publicPort !== edgePort && { publicPort }),
+    ...(publicTlsPort !== edgeTlsPort && { publicTlsPort }),
+  };
 }
 
 /** Settings that only control gets: the secret ones, and those that are useless without them. */

@@ -21,6 +21,17 @@ test("keeps the ports and the suffix of the sites unless they are set", () => {
   });
 });
 
+test("ports that are forwarded stay those in addresses", () => {
+  const data = join(testFolder(), "data");
+  mkdirSync(data);
+  writeInstallation(data, { ...chosen, publicPort: 80, publicTlsPort: 443 });
+  expect(withPreviousAddresses({ SITEWRIGHT_DATA: data, SITEWRIGHT_PUBLIC_TLS_PORT: "8443" })).toMatchObject({
+    SITEWRIGHT_EDGE_PORT: "9081",
+    SITEWRIGHT_PUBLIC_PORT: "80",
+    SITEWRIGHT_PUBLIC_TLS_PORT: "8443",
+  });
+});
+
 test("a setting overrides the value of the last start", () => {
   const data = join(testFolder(), "data");
   mkdirSync(data);

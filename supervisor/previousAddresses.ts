@@ -9,6 +9,8 @@ export function withPreviousAddresses(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv
   const previous = {
     SITEWRIGHT_EDGE_PORT: String(chosen.edgePort),
     ...(chosen.edgeTlsPort === undefined ? {} : { SITEWRIGHT_EDGE_TLS_PORT: String(chosen.edgeTlsPort) }),
+    ...(chosen.publicPort === undefined ? {} : { SITEWRIGHT_PUBLIC_PORT: String(chosen.publicPort) }),
+    ...(chosen.publicTlsPort === undefined ? {} : { SITEWRIGHT_PUBLIC_TLS_PORT: String(chosen.publicTlsPort) }),
     SITEWRIGHT_SITE_SUFFIX: chosen.siteSuffix,
   };
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));

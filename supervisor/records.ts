@@ -10,6 +10,9 @@ interface InstallationRecord {
   readonly edgePort: number;
   /** Missing if the last start was a version without TLS. */
   readonly edgeTlsPort?: number;
+  /** The sites' ports in addresses. Missing if they are those above. */
+  readonly publicPort?: number;
+  readonly publicTlsPort?: number;
   /** Missing if the last start was a version without DNS. */
   readonly dnsPort?: number;
   readonly siteSuffix: string;

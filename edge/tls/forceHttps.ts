@@ -9,15 +9,15 @@ const defaultPort = 443;
 interface TlsListener {
   readonly routes: Routes;
   /** Null without TLS. */
-  readonly tlsPort: () => number | null;
+  readonly publicTlsPort: () => number | null;
 }
 
 /**
  * Returns whether it sent a redirect. PHP's requests to its own site are not redirected. Requests that send data get a
  * 308, because browsers turn a POST into a GET after a 301.
  */
-export function redirectToHttps(visit: Visit, { routes, tlsPort }: TlsListener): boolean {
-  const port = tlsPort();
+export function redirectToHttps(visit: Visit, { routes, publicTlsPort }: TlsListener): boolean {
+  const port = publicTlsPort();
   if (visit.https || visit.fromPhp || port === null) return false;
   const name = readHost(visit.host);
   if (name === null) return false;

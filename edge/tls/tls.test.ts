@@ -60,6 +60,12 @@ test("HTTP is redirected to HTTPS if the site requires it, except for ACME chall
   expect((await ask(edge, `${challenge}d`, { host: "new.example.com" })).status).toBe(404);
 });
 
+test("the redirect to HTTPS names the port in addresses, if it is forwarded", async () => {
+  const { edge, tell } = await startSecureSite(undefined, [], { publicTlsPort: 443 });
+  await tell(2, { certificates: [site] }, { forceHttps: "same" });
+  expect((await ask(edge, "/a")).headers.location).toBe("https://site.localhost/a");
+});
+
 interface SecureVisit {
   readonly version: SecureVersion;
   readonly host?: string;

@@ -36,8 +36,8 @@ export interface Settings {
   readonly apiName: string | null;
   /** Names of this installation's DNS servers, the primary one first. */
   readonly dnsNames: readonly string[];
-  readonly edgePort: number;
-  readonly edgeTlsPort: number;
+  readonly publicPort: number;
+  readonly publicTlsPort: number;
   /** Public addresses of the edge, which domains are to point to. */
   readonly edgeAddresses: readonly string[];
   /** PHP versions that have reached their end of life; environments are moved to a newer one. */

@@ -31,9 +31,9 @@ async function run(time: number, hours = 24): Promise<void> {
     host: "127.0.0.1",
     siteSuffix: "localhost",
     apiName: null,
-    edgePort: 8081,
+    publicPort: 8081,
     endedPhpVersions: [],
-    edgeTlsPort: 8443,
+    publicTlsPort: 8443,
     dnsNames: [],
     edgeAddresses: [],
   };

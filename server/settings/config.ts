@@ -35,6 +35,9 @@ export interface Config {
   readonly controlPort: number;
   readonly edgePort: number;
   readonly edgeTlsPort: number;
+  /** The ports of the sites in their addresses, which may be forwarded to those on which the edge listens. */
+  readonly publicPort: number;
+  readonly publicTlsPort: number;
   readonly dnsPort: number;
   /** Names of the DNS servers, as listed in zones, the primary one first. */
   readonly dnsNames: readonly string[];
@@ -191,6 +194,8 @@ function freeze(values: Settings): Config {
     controlPort: values.SITEWRIGHT_CONTROL_PORT,
     edgePort: values.SITEWRIGHT_EDGE_PORT,
     edgeTlsPort: values.SITEWRIGHT_EDGE_TLS_PORT,
+    publicPort: values.SITEWRIGHT_PUBLIC_PORT ?? values.SITEWRIGHT_EDGE_PORT,
+    publicTlsPort: values.SITEWRIGHT_PUBLIC_TLS_PORT ?? values.SITEWRIGHT_EDGE_TLS_PORT,
     dnsPort: values.SITEWRIGHT_DNS_PORT,
     dnsSecondaries: dnsSecondariesOf(values),
     powerDns: powerDnsOf(values),

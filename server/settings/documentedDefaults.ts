@@ -9,6 +9,8 @@ const descriptions: Readonly<Record<string, string>> = {
   SITEWRIGHT_RUN: "a folder in the system's temporary folder",
   DATABASE_URL: "a PostgreSQL that Sitewright starts itself",
   SITEWRIGHT_FIRST_API_KEY: "a random one",
+  SITEWRIGHT_PUBLIC_PORT: "`SITEWRIGHT_EDGE_PORT`",
+  SITEWRIGHT_PUBLIC_TLS_PORT: "`SITEWRIGHT_EDGE_TLS_PORT`",
   SITEWRIGHT_DNS_NAMES: "`ns1.` and the suffix",
   SITEWRIGHT_EDGE_ADDRESSES: "`SITEWRIGHT_HOST`, or all of the machine's if that is `0.0.0.0`",
   SITEWRIGHT_RESOLVER: "the machine's",

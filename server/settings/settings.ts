@@ -53,6 +53,14 @@ export const settings = v.object({
   SITEWRIGHT_CONTROL_PORT: port("the API and the console"),
   SITEWRIGHT_EDGE_PORT: port("the sites"),
   SITEWRIGHT_EDGE_TLS_PORT: port("the sites over TLS"),
+  SITEWRIGHT_PUBLIC_PORT: v.nullable(
+    whole(
+      1,
+      65_535,
+      "the sites' port in addresses, if visitors use another one, which is forwarded to SITEWRIGHT_EDGE_PORT",
+    ),
+  ),
+  SITEWRIGHT_PUBLIC_TLS_PORT: v.nullable(whole(1, 65_535, "the same for the sites over TLS")),
   SITEWRIGHT_DNS_PORT: port("DNS, over UDP and TCP"),
   SITEWRIGHT_DNS_NAMES: textOrNone(
     `^${label}(\\.${label})+(,${label}(\\.${label})+)*$`,
@@ -264,6 +272,8 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_CONTROL_PORT: 8080,
     SITEWRIGHT_EDGE_PORT: 8081,
     SITEWRIGHT_EDGE_TLS_PORT: 8443,
+    SITEWRIGHT_PUBLIC_PORT: null,
+    SITEWRIGHT_PUBLIC_TLS_PORT: null,
     SITEWRIGHT_DNS_PORT: 8053,
     SITEWRIGHT_DNS_NAMES: null,
     SITEWRIGHT_DNS_SECONDARIES: null,

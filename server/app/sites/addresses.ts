@@ -1,7 +1,7 @@
 /** Host names and URLs of environments. */
 import type { Settings } from "../context.ts";
 
-type Ports = Pick<Settings, "edgePort" | "edgeTlsPort">;
+type Ports = Pick<Settings, "publicPort" | "publicTlsPort">;
 
 /** The default host name of an environment: `staging-demo.localhost`. */
 export function hostOf({ siteSuffix }: Settings, environmentName: string, siteName: string): string {
@@ -15,7 +15,7 @@ export interface SiteHost {
 }
 
 /** The URL by which visitors reach this host at the edge: `http://demo.localhost:8081`. */
-export function addressOf({ edgePort, edgeTlsPort }: Ports, { host, is_https }: SiteHost): string {
-  if (is_https) return edgeTlsPort === 443 ? `https://${host}` : `https://${host}:${edgeTlsPort}`;
-  return edgePort === 80 ? `http://${host}` : `http://${host}:${edgePort}`;
+export function addressOf({ publicPort, publicTlsPort }: Ports, { host, is_https }: SiteHost): string {
+  if (is_https) return publicTlsPort === 443 ? `https://${host}` : `https://${host}:${publicTlsPort}`;
+  return publicPort === 80 ? `http://${host}` : `http://${host}:${publicPort}`;
 }

@@ -172,8 +172,8 @@ export const testSettings = {
   siteSuffix: "localhost",
   apiName: "api.sitewright.example",
   dnsNames: ["ns1.localhost", "ns2.localhost"],
-  edgePort: 8081,
-  edgeTlsPort: 8443,
+  publicPort: 8081,
+  publicTlsPort: 8443,
   edgeAddresses: ["203.0.113.7", "2001:db8::7"],
   endedPhpVersions: ["8.2"],
 };

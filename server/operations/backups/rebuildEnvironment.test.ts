@@ -184,9 +184,9 @@ describe("the reconciler", () => {
       host: "127.0.0.1",
       siteSuffix: "localhost",
       apiName: null,
-      edgePort: own.facts.edgePort,
+      publicPort: own.facts.edgePort,
       endedPhpVersions: [],
-      edgeTlsPort: 8443,
+      publicTlsPort: 8443,
       dnsNames: [],
       edgeAddresses: [],
     };

@@ -5,18 +5,18 @@ import { type EnvironmentFacts, environmentFacts } from "./environmentStates.ts"
 
 export interface SiteAddresses {
   readonly siteSuffix: string;
-  readonly edgePort: number;
-  readonly edgeTlsPort: number;
+  readonly publicPort: number;
+  readonly publicTlsPort: number;
 }
 
 /** Stores the values and returns the previous ones, or null. The row stays locked until the transaction ends. */
 export async function replaceSiteAddresses(
   transaction: DatabaseTransaction,
-  { siteSuffix: suffix, edgePort: http_port, edgeTlsPort: https_port }: SiteAddresses,
+  { siteSuffix: suffix, publicPort: http_port, publicTlsPort: https_port }: SiteAddresses,
 ): Promise<SiteAddresses | null> {
   const before = await transaction
     .selectFrom("site_addresses")
-    .select(["suffix as siteSuffix", "http_port as edgePort", "https_port as edgeTlsPort"])
+    .select(["suffix as siteSuffix", "http_port as publicPort", "https_port as publicTlsPort"])
     .forUpdate()
     .executeTakeFirst();
   const values = { suffix, http_port, https_port };
