@@ -1,0 +1,32 @@
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { testFolder } from "./testing/folder.ts";
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, "..");
+const verifier = "/usr/bin/systemd-analyze";
+
+describe("the unit for systemd", () => {
+  const unit = readFileSync(join(root, "packaging", "sitewright.service"), "utf8").replaceAll("/opt/sitewright", root);
+
+  test("starts programs of the repository, and leaves control groups to them", () => {
+    const programs = [...unit.matchAll(/^ExecStart=(\S+) (\S+)$/gm)];
+    expect(programs.map(([, node = "", main = ""]) => [existsSync(node), existsSync(join(root, main))])).toEqual([
+      [true, true],
+    ]);
+    expect(unit).toMatch(/^Delegate=yes$/m);
+  });
+
+  test("is valid for systemd, as is the change for a service without root", async (context) => {
+    if (!existsSync(verifier)) return context.skip("There is no systemd-analyze. Install it: apt-get install systemd");
+    const file = join(testFolder(), "sitewright.service");
+    // npm is wherever the test found it.
+    const tested = unit.replace("ExecStartPre=/usr/bin/npm", `ExecStartPre=${process.execPath}`);
+    writeFileSync(file, `${tested}\n[Service]\nUser=nobody\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n`);
+    const { stdout, stderr } = await run(verifier, ["verify", file]);
+    expect(stdout + stderr).toBe("");
+  });
+});
