@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { debianPackages } from "@sitewright/runtimes/native/versions/neededExtensions.ts";
 import { describe, expect, test } from "vitest";
 import { testFolder } from "./testing/folder.ts";
 
@@ -25,8 +26,13 @@ describe("the unit for systemd", () => {
     const file = join(testFolder(), "sitewright.service");
     // npm is wherever the test found it.
     const tested = unit.replace("ExecStartPre=/usr/bin/npm", `ExecStartPre=${process.execPath}`);
-    writeFileSync(file, `${tested}\n[Service]\nUser=nobody\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n`);
+    writeFileSync(file, `${tested}\n[Service]\nUser=daemon\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n`);
     const { stdout, stderr } = await run(verifier, ["verify", file]);
     expect(stdout + stderr).toBe("");
   });
+});
+
+test.each(["Dockerfile", "packaging/install.sh"])("%s installs the PHP that the native runtime needs", (file) => {
+  const installed = readFileSync(join(root, file), "utf8").split(/\s+/);
+  expect(installed).toEqual(expect.arrayContaining([...debianPackages, "bubblewrap", "nftables", "util-linux", "npm"]));
 });
