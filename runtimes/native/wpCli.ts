@@ -1,5 +1,4 @@
 /** Runs WP-CLI commands in sandboxes, as the environments' users. */
-import { readFile } from "node:fs/promises";
 import path from "node:path";
 import type { AssetStore } from "../assets/store.ts";
 import { hasChangedSince } from "../fileTree.ts";
@@ -27,6 +26,7 @@ import {
 import { receiveMessage } from "./receiveMessage.ts";
 import type { SandboxLimits } from "./sandbox.ts";
 import { type ProgramOutcome, runSandboxed } from "./sandboxedProgram.ts";
+import { readSiteFile } from "./siteFile.ts";
 
 export interface NativeWpCliOptions extends SandboxOptions {
   readonly store: AssetStore;
@@ -67,7 +67,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
     try {
       const log = (line: string) => stderr.add(Buffer.from(`${line}\n`));
       const notes = listen(environment, place, { acceptMail: options.acceptMail, log });
-      const wpConfig = await readFile(path.join(layout.documentRoot, "wp-config.php"), "utf8").catch(() => "");
+      const wpConfig = await readSiteFile(path.join(layout.documentRoot, "wp-config.php"));
       const { wpCli } = await options.store.files();
       const mounts = [...place.sandbox.mounts, { from: wpCli, to: program, isWritable: false }];
       await begin();
