@@ -158,15 +158,20 @@ export function openEnvironmentSandbox(
     return [{ from: await options.network.hostsFile(environment.id), to: "/etc/hosts", isWritable: false }];
   }
 
+  const messages: MessageSocket[] = [];
+  async function close(): Promise<void> {
+    for (const socket of messages) socket.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+
   async function open(): Promise<EnvironmentSandbox> {
     await mkdir(options.run, { recursive: true, mode: 0o700 });
     for (const each of [messageSockets, settingsFolder]) await mkdir(each, { recursive: true, mode: 0o755 });
     await writeFile(path.join(settingsFolder, "sitewright.ini"), settingsFile(settings), { mode: 0o644 });
     if (sandbox.layer !== undefined) await prepareLayer(folder, environment.documentRoot);
     await writeFile(packageSource, JSON.stringify(options.packageSource), { mode: 0o644 });
-    const messages = await Promise.all(
-      Array.from({ length: sockets }, (_, index) => openMessageSocket(path.join(messageSockets, String(index)))),
-    );
+    for (let index = 0; index < sockets; index += 1)
+      messages.push(await openMessageSocket(path.join(messageSockets, String(index))));
     return {
       sandbox: { ...sandbox, mounts: [...sandbox.mounts, ...(await hostsMounts())] },
       messages,
@@ -175,14 +180,14 @@ export function openEnvironmentSandbox(
         const facts = await Promise.all(files.map((file) => stat(file, { bigint: true }).catch(() => null)));
         return facts.map((one) => (one === null ? "" : `${one.ino} ${one.size} ${one.mtimeNs}`)).join();
       },
-      close: async () => {
-        for (const socket of messages) socket.close();
-        await rm(folder, { recursive: true, force: true });
-      },
+      close,
     };
   }
 
-  return open();
+  return open().catch(async (error) => {
+    await close();
+    throw error;
+  });
 }
 
 /** Whether this process may mount layers. Without them, files are mounted read-only. */

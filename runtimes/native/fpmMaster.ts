@@ -4,7 +4,7 @@
  * Each slot is a pool of php-fpm with a socket and at most one child. So the child of each connection is known, and a script that
  * never ends can be killed without the others. A child starts with the first connection, and ends when it is idle.
  */
-import { existsSync } from "node:fs";
+import { statfsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { createInterface } from "node:readline";
@@ -120,7 +120,18 @@ export class FpmMaster {
   /** Resolves when a slot's child is gone, and php-fpm knows it: only then does it start another one. */
   async slotEnded(slot: number): Promise<void> {
     const pid = this.#lastChildren.get(slot);
-    while (pid !== undefined && existsSync(`/proc/${pid}`)) await delay(endMilliseconds);
+    while (pid !== undefined && this.#masterChildren().includes(pid)) await delay(endMilliseconds);
+  }
+
+  /** Returns which part of a folder in memory is used, from 0 to 1; 0 if that is not known. `folder`: a mount in the sandbox. */
+  usedPartOf(folder: string): number {
+    const [first] = childrenOf(this.#bubblewrap.pid ?? 0);
+    try {
+      const { bfree, blocks } = statfsSync(`/proc/${first}/root${folder}`);
+      return 1 - bfree / blocks;
+    } catch {
+      return 0;
+    }
   }
 
   /** Kills the master, all its children and everything that they have started. */

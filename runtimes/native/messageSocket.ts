@@ -1,7 +1,7 @@
 /**
  * The socket through which the platform's PHP in one slot sends messages to the server (`platform/messages.php`). Each message and
  * its answer is preceded by its length, in four bytes. A site's code can send the same messages; they affect only its own pages and
- * its own mail.
+ * its own mail. They can also try to use up the server's memory and descriptors, so a socket has few of each.
  */
 import { once } from "node:events";
 import { chmod } from "node:fs/promises";
@@ -17,19 +17,25 @@ export interface MessageSocket {
 }
 
 const prefixBytes = 4;
-/** An e-mail of 25 MB, encoded. */
+/** Of all connections of a socket together: an e-mail of 25 MB, encoded, and others. */
 const maxMessageBytes = 40 << 20;
+/** PHP has one, and each program for `mail()` another one. */
+const maxConnections = 16;
 
 /** Opens the socket at the path `file`. Every user who reaches the folder can connect. */
 export async function openMessageSocket(file: string): Promise<MessageSocket> {
   let receiver: Answer = async () => "";
+  const budget: Budget = { bytesLeft: maxMessageBytes };
   const connections = new Set<Socket>();
   const server = createServer((connection) => {
     connections.add(connection);
     connection.on("error", () => undefined);
     connection.once("close", () => connections.delete(connection));
-    serve(connection, (message) => receiver(message));
+    serve(connection, budget, (message) => receiver(message));
   });
+  server.maxConnections = maxConnections;
+  // Out of descriptors, for example.
+  server.on("error", () => undefined);
   server.listen(file);
   await once(server, "listening");
   await chmod(file, 0o666);
@@ -45,28 +51,60 @@ export async function openMessageSocket(file: string): Promise<MessageSocket> {
   };
 }
 
-/** Answers the messages of a connection, one after the other: PHP waits for each answer. */
-function serve(connection: Socket, answer: Answer): void {
-  let pieces: Buffer[] = [];
-  let length = 0;
+/** How much of messages may still be kept in memory. */
+interface Budget {
+  bytesLeft: number;
+}
+
+/** Answers the messages of a connection, one after the other: PHP waits for each answer. The platform's own PHP follows the rules. */
+function serve(connection: Socket, budget: Budget, answer: Answer): void {
+  let prefix: Buffer = Buffer.alloc(0);
+  let message: Buffer | null = null;
+  let filled = 0;
+  let reserved = 0;
+  const reserve = (bytes: number) => {
+    budget.bytesLeft += reserved - bytes;
+    reserved = bytes;
+  };
+  connection.once("close", () => reserve(0));
+
+  /** Returns the bytes after the length, or null if it is incomplete or refused. */
+  function readLength(piece: Buffer): Buffer | null {
+    prefix = Buffer.concat([prefix, piece]);
+    if (prefix.length < prefixBytes) return null;
+    const [length, rest] = [prefix.readUInt32BE(), prefix.subarray(prefixBytes)];
+    prefix = Buffer.alloc(0);
+    if (length > budget.bytesLeft) {
+      connection.destroy();
+      return null;
+    }
+    reserve(length);
+    message = Buffer.allocUnsafe(length);
+    return rest;
+  }
+
   connection.on("data", (piece: Buffer) => {
-    pieces.push(piece);
-    length += piece.length;
-    if (length < prefixBytes) return;
-    if (pieces.length > 1 && (pieces[0]?.length ?? 0) < prefixBytes) pieces = [Buffer.concat(pieces)];
-    const wanted = prefixBytes + (pieces[0]?.readUInt32BE() ?? 0);
-    // The platform's own PHP does neither.
-    if (wanted > maxMessageBytes || length > wanted) return void connection.destroy();
-    if (length < wanted) return;
-    const message = Buffer.concat(pieces).toString("utf8", prefixBytes);
-    pieces = [];
-    length = 0;
-    void answer(message).then((text) => send(connection, Buffer.from(text)));
+    const content = message === null ? readLength(piece) : piece;
+    if (content === null || message === null) return;
+    if (content.length > message.length - filled) return void connection.destroy();
+    filled += content.copy(message, filled);
+    if (filled < message.length) return;
+    const text = message.toString();
+    message = null;
+    filled = 0;
+    // Answers that nobody reads don't pile up.
+    connection.pause();
+    void answer(text).then((answered) =>
+      connection.write(withLength(Buffer.from(answered)), () => {
+        reserve(0);
+        connection.resume();
+      }),
+    );
   });
 }
 
-function send(connection: Socket, answer: Buffer): void {
+function withLength(answer: Buffer): Buffer {
   const prefix = Buffer.alloc(prefixBytes);
   prefix.writeUInt32BE(answer.length);
-  connection.write(Buffer.concat([prefix, answer]));
+  return Buffer.concat([prefix, answer]);
 }

@@ -16,6 +16,8 @@ const excerptBytes = 4096;
 /** Further lines are only counted. */
 const maxBytes = 1 << 18;
 const lineEnd = 10;
+/** Longer lines are split. */
+const maxLineBytes = 1 << 16;
 
 /** php-fpm marks each message, and joins several. */
 const marks = /^PHP message: |; PHP message: /gm;
@@ -47,7 +49,8 @@ export function createPhpLog(): PhpLog {
   return {
     take(piece) {
       const all = Buffer.concat([rest, piece]);
-      const complete = all.lastIndexOf(lineEnd) + 1;
+      const lines = all.lastIndexOf(lineEnd) + 1;
+      const complete = all.length - lines > maxLineBytes ? all.length : lines;
       rest = all.subarray(complete);
       return keep(withoutMarks(all.subarray(0, complete)));
     },

@@ -5,8 +5,10 @@ import type { RequestCallbacks, WorkerRequest } from "../pool/worker.ts";
 import type { RequestBody } from "../serving.ts";
 import { type FastCgiConnection, type FastCgiResponse, NoResponse } from "./fastcgi/connection.ts";
 import { parametersOf } from "./fastcgi/parameters.ts";
+import { ProtocolError } from "./fastcgi/records.ts";
 import type { MessageSocket } from "./messageSocket.ts";
 import { createPhpLog } from "./phpLog.ts";
+import { plainResponse } from "./plainResponse.ts";
 import { receiveMessage } from "./receiveMessage.ts";
 
 interface PhpRunOptions {
@@ -59,14 +61,20 @@ export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
   let failure: Error | null = null;
   try {
     const seconds = exchange.deadlineMilliseconds / 1000;
-    const response = await connection.request({
-      parameters: parametersOf(request, { bodyBytes: body?.bytes ?? 0, messageSocket: messageSocketPath, seconds }),
-      body,
-      holdsEnd: options.holdsEnd,
-      onErrors: (piece) => exchange.log(log.take(piece)),
-      onPace: () => exchange.restartDeadline(),
-      explain,
-    });
+    const response = await connection
+      .request({
+        parameters: parametersOf(request, { bodyBytes: body?.bytes ?? 0, messageSocket: messageSocketPath, seconds }),
+        body,
+        holdsEnd: options.holdsEnd,
+        onErrors: (piece) => exchange.log(log.take(piece)),
+        onPace: () => exchange.restartDeadline(),
+        explain,
+      })
+      .catch((error: unknown) => {
+        // PHP can't get a header or URL that is this long.
+        if (error instanceof ProtocolError) return tooLong(options);
+        throw error;
+      });
     exchange.hasBegun = true;
     options.onResponse(response);
     if (!(await response.finished)) failure = new Error("The response broke off.");
@@ -78,6 +86,12 @@ export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
   messages.setReceiver(async () => "");
   exchange.log(log.end());
   return { failure, ...facts, errors: log.excerpt() };
+}
+
+function tooLong({ holdsEnd }: PhpRunOptions): FastCgiResponse {
+  const response = plainResponse(431, "The request's headers are too long\n");
+  if (!holdsEnd) response.body.push(null);
+  return response;
 }
 
 function receive(

@@ -21,8 +21,11 @@ export interface ReadOnlyPhp {
   kill(): void;
 }
 
-/** Runs the work with a php-fpm that nothing else uses meanwhile. Rejects if none can be started. */
-export type UseReadOnlyPhp = <T>(work: (php: ReadOnlyPhp) => Promise<T>) => Promise<T>;
+/**
+ * Runs the work with a php-fpm that nothing else uses meanwhile. Rejects if none can be started, and if the signal is aborted before
+ * it is free.
+ */
+export type UseReadOnlyPhp = <T>(work: (php: ReadOnlyPhp) => Promise<T>, signal: AbortSignal) => Promise<T>;
 
 interface ReadOnlyRequest {
   readonly exchange: Exchange;
@@ -33,12 +36,13 @@ interface ReadOnlyRequest {
 
 /** Runs the request and ends the exchange. Never rejects. */
 export async function runReadOnly(asked: ReadOnlyRequest, use: UseReadOnlyPhp): Promise<void> {
-  const { exchange } = asked;
+  const { exchange, deadline } = asked;
   try {
-    await use((php) => runIn(php, asked));
+    await use((php) => runIn(php, asked), deadline);
   } catch (error) {
     const cause = error instanceof Error ? error : new Error(String(error));
-    end(exchange, { failure: cause, isPrivate: true, tags: null, errors: "" }, "crashed");
+    const reason = deadline.aborted ? "deadline" : "unavailable";
+    end(exchange, { failure: cause, isPrivate: true, tags: null, errors: "" }, reason);
   }
 }
 

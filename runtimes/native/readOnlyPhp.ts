@@ -30,6 +30,7 @@ export function createReadOnlyPhp(
 ): ReadOnlyPhpOfEnvironment {
   const turns = createTurns({ total: 1, extra: 0 });
   let started: Promise<Started> | null = null;
+  let isClosed = false;
 
   async function start(): Promise<Started> {
     const place = await openEnvironmentSandbox(
@@ -40,23 +41,32 @@ export function createReadOnlyPhp(
     return { master: await startFpm(php, place, options), place };
   }
 
+  /** Starts it unless it runs. */
+  function running(): Promise<Started> {
+    if (isClosed) return Promise.reject(new Error("The environment's PHP was ended."));
+    if (started !== null) return started;
+    const starting = start();
+    started = starting;
+    const forget = () => (started === starting ? stop() : undefined);
+    starting
+      .then(({ master }) => master.exited)
+      .then(forget, forget)
+      .catch((error: unknown) => options.onLog(`Ending php-fpm failed: ${error}`));
+    return starting;
+  }
+
   async function stop(): Promise<void> {
     const stopping = started;
     started = null;
-    const running = await stopping?.catch(() => null);
-    if (running == null) return;
-    running.master.kill();
-    await running.master.exited;
-    await running.place.close();
+    const ending = await stopping?.catch(() => null);
+    if (ending == null) return;
+    ending.master.kill();
+    await ending.master.exited;
+    await ending.place.close();
   }
 
   async function useOnce<T>(work: (php: ReadOnlyPhp) => Promise<T>): Promise<T> {
-    const starting = started ?? start();
-    started = starting;
-    const { master, place } = await starting.catch(async (error) => {
-      started = null;
-      throw error;
-    });
+    const { master, place } = await running();
     let isUsable = true;
     try {
       return await work(
@@ -70,8 +80,11 @@ export function createReadOnlyPhp(
   }
 
   return {
-    use: (work) => turns.run("", () => useOnce(work)),
-    close: stop,
+    use: (work, signal) => turns.run("", () => useOnce(work), signal),
+    close: () => {
+      isClosed = true;
+      return stop();
+    },
   };
 }
 

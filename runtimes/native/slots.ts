@@ -3,6 +3,7 @@
  * releases of one site, have masters of their own. A master starts with the first slot that is taken, and ends with the last one.
  */
 
+import { memoryFolder } from "../phpFolders.ts";
 import { limitsOf } from "../pool/limits.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { type FpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
@@ -51,9 +52,15 @@ interface Environment {
 
 /** Beyond the threads: for requests from PHP and background work, and for slots whose child is about to end. */
 const extraSlots = 8;
+/**
+ * Of the folder for uploads, in which scripts that were killed leave theirs. If it is fuller, new workers get a new php-fpm with an
+ * empty folder.
+ */
+const mostUsedMemory = 0.5;
 
 export function createSlots(options: FpmOptions): Slots {
   const environments = new Map<string, Environment>();
+  const ending = new Set<Promise<void>>();
   options.network?.lost.addEventListener("abort", () => void endAll());
 
   function start(environment: ServedEnvironment, key: string): Environment {
@@ -70,16 +77,29 @@ export function createSlots(options: FpmOptions): Slots {
     });
     const made: Environment = { started, freeSlots: Array.from({ length: sockets }, (_, slot) => slot), taken: 0 };
     environments.set(key, made);
-    const forget = () => {
-      if (environments.get(key) === made) environments.delete(key);
-    };
-    started.then(({ master }) => master.exited.then(forget), forget);
+    const forgetThis = () => forget(key, made);
+    started.then(({ master }) => master.exited.then(forgetThis), forgetThis);
     return made;
   }
 
-  async function end(key: string, environment: Environment): Promise<void> {
+  /** Its slots are not taken any more. */
+  function forget(key: string, environment: Environment): void {
     if (environments.get(key) === environment) environments.delete(key);
-    const { master, place, readOnly } = await environment.started;
+  }
+
+  /** Resolves when nothing of it is left. Never rejects. */
+  async function end(key: string, environment: Environment): Promise<void> {
+    forget(key, environment);
+    const ended = close(environment).catch((error: unknown) => options.onLog(`Ending php-fpm failed: ${error}`));
+    ending.add(ended);
+    await ended;
+    ending.delete(ended);
+  }
+
+  async function close({ started }: Environment): Promise<void> {
+    const running = await started.catch(() => null);
+    if (running === null) return;
+    const { master, place, readOnly } = running;
     await readOnly.close();
     master.kill();
     await master.exited;
@@ -87,7 +107,8 @@ export function createSlots(options: FpmOptions): Slots {
   }
 
   async function endAll(): Promise<void> {
-    await Promise.allSettled([...environments].map(([key, environment]) => end(key, environment)));
+    for (const [key, environment] of environments) void end(key, environment);
+    await Promise.all(ending);
   }
 
   function takeFrom(environment: Environment, key: string): Promise<Slot> {
@@ -98,10 +119,13 @@ export function createSlots(options: FpmOptions): Slots {
       environment.freeSlots.push(slot);
       if (environment.taken === 0) await end(key, environment);
     };
+    const leave = ({ master }: Started) => {
+      if (master.usedPartOf(memoryFolder) > mostUsedMemory) forget(key, environment);
+    };
     return environment.started.then(
-      (started) => slotOf(started, slot, give),
+      (started) => slotOf(started, slot, { leave: () => leave(started), give }),
       async (error) => {
-        await give().catch(() => undefined);
+        await give();
         throw error;
       },
     );
@@ -124,16 +148,26 @@ function keyOf(environment: ServedEnvironment): string {
   return JSON.stringify([id, release, phpVersion, documentRoot, isOffline, phpRestarts, threads, memoryMb]);
 }
 
-function slotOf({ master, place, readOnly }: Started, slot: number, give: () => Promise<void>): Slot {
+interface Returning {
+  /** Called when its child has ended, or is about to. */
+  readonly leave: () => void;
+  readonly give: () => Promise<void>;
+}
+
+function slotOf({ master, place, readOnly }: Started, slot: number, { leave, give }: Returning): Slot {
   const messages = place.messages[slot];
   if (messages === undefined) throw new Error(`There is no slot ${slot}.`);
   return {
     connect: () => master.connect(slot),
     pid: () => master.pidOf(slot),
-    kill: () => master.killSlot(slot),
+    kill: () => {
+      master.killSlot(slot);
+      leave();
+    },
     free: async () => {
       await master.slotEnded(slot);
       messages.setReceiver(async () => "");
+      leave();
       await give();
     },
     messages,

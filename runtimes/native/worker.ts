@@ -3,7 +3,6 @@
  * child of php-fpm with it.
  */
 import { existsSync } from "node:fs";
-import { Readable } from "node:stream";
 import type { DiskReserve } from "../freeDisk.ts";
 import { Exchange } from "../pool/exchange.ts";
 import { ProcessPriority } from "../pool/priority.ts";
@@ -13,6 +12,7 @@ import { watchDisk, writtenBytes } from "./diskWatch.ts";
 import { platformFile, taskFile } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
+import { plainResponse } from "./plainResponse.ts";
 import { runReadOnly } from "./readOnly.ts";
 import type { Slot } from "./slots.ts";
 
@@ -44,6 +44,8 @@ export class FpmWorker implements Worker {
     this.#priority = new ProcessPriority(this.#process);
     slot.catch(() => {
       this.isBroken = true;
+      // Another attempt would fail, too.
+      this.#killedFor ??= "unavailable";
       this.#exited.resolve();
     });
   }
@@ -80,7 +82,11 @@ export class FpmWorker implements Worker {
       request,
       callbacks,
       deadlineMilliseconds: this.#deadlineMilliseconds,
-      onDeadline: () => deadline.abort(),
+      onDeadline: () => {
+        deadline.abort();
+        // A read-only request runs elsewhere, and ends itself.
+        if (!request.isReadOnly) this.kill("deadline");
+      },
     });
     void this.#run(exchange, request, body, deadline.signal);
     return exchange.response;
@@ -94,6 +100,8 @@ export class FpmWorker implements Worker {
   ): Promise<void> {
     const slot = await this.#slot.catch((error: Error) => error);
     if (slot instanceof Error) return this.#end(exchange, { ...noRun, failure: slot }, false);
+    const [before, writtenBefore] = await Promise.all([slot.databaseState(), writtenBytes(this.pid)]);
+    // Nothing waits between here and the connection: the slot of a worker that was killed meanwhile may be another one's.
     if (this.#killedFor !== null) return this.#end(exchange, { ...noRun, failure: new Error("It was ended.") }, false);
     if (request.task !== null && !existsSync(platformFile(taskFile(request.task)))) return this.#refuse(exchange);
     this.firstBegan ??= performance.now();
@@ -102,11 +110,9 @@ export class FpmWorker implements Worker {
       this.lastUsed = performance.now();
       return;
     }
-    deadline.addEventListener("abort", () => this.kill("deadline"));
-    const before = await slot.databaseState();
     const watch = watchDisk({
       pid: () => this.pid,
-      before: await writtenBytes(this.pid),
+      before: writtenBefore,
       leftBytes: request.diskLeftBytes,
       reserve: this.#reserve,
       onExcess: (reason) => {
@@ -136,9 +142,8 @@ export class FpmWorker implements Worker {
 
   /** There is no such task. */
   #refuse(exchange: Exchange): void {
-    const body = new Readable({ read: () => undefined });
-    body.push("Not found\n");
-    exchange.respond({ status: 404, headers: [["content-type", "text/plain; charset=utf-8"]] }, body);
+    const response = plainResponse(404, "Not found\n");
+    exchange.respond(response, response.body);
     this.#end(exchange, noRun, false);
   }
 

@@ -47,6 +47,7 @@ export class Exchange {
   #body: Readable | null = null;
   #stalePages: StalePages = noStalePages;
   #timer: NodeJS.Timeout | null = null;
+  #hasEnded = false;
 
   constructor({ request, callbacks, deadlineMilliseconds, onDeadline }: ExchangeOptions) {
     const { deadlineSeconds = null } = callbacks;
@@ -62,6 +63,8 @@ export class Exchange {
   /** Call it when PHP waits for a slow visitor, who gets as much time to continue reading, and when PHP goes on. */
   restartDeadline(): void {
     this.#stopDeadline();
+    // The end of a response may be read after PHP has finished.
+    if (this.#hasEnded) return;
     this.#timer = setTimeout(() => {
       this.callbacks.timedOut?.();
       this.#onDeadline();
@@ -100,6 +103,7 @@ export class Exchange {
   }
 
   end({ failure, isLost, isCacheable, tags, errors, hasWritten }: ExchangeEnd): void {
+    this.#hasEnded = true;
     this.#stopDeadline();
     this.#log.end();
     // PHP may have been killed between a change and its report.
