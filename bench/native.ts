@@ -8,16 +8,25 @@ import { join } from "node:path";
 import { createFolder, type Installation, sharedAssets, startHere } from "@sitewright/e2e/installation.ts";
 import { type CreatedSite, createSite } from "@sitewright/e2e/sites.ts";
 import { discoverPhp } from "@sitewright/runtimes/native/versions/discovery.ts";
+import { type Creation, measureCreation } from "./creation.ts";
 import { environmentOf } from "./directServing.ts";
 import { nginxInstallHint, startHandMadeHost } from "./handMadeHost.ts";
 import { untilIdle } from "./machine.ts";
+import { measureSleepers, measureWake } from "./nativeSleep.ts";
+import { compareLoads, manyPages } from "./neighbours.ts";
 import { comparePages, type PageRate, type PageSource } from "./pageRates.ts";
-import { duration, type Figure } from "./report.ts";
+import { atMost, duration, type Figure } from "./report.ts";
 import type { ServerProcess } from "./serverProcess.ts";
+import { median, percentile } from "./statistics.ts";
 
 const playgroundRegion = "this-machine";
 const nativeRegion = "native";
 const manyVisitors = 8;
+const creations = 20;
+const maxCreationMilliseconds = 300;
+const wakes = 10;
+/** How long to wait for an idle machine before each site. */
+const idleSeconds = 5;
 /** The least share of the requests per second of nginx and php-fpm. */
 const minShare = 0.9;
 /** The least ratios to the playground's requests per second, by the number of visitors. */
@@ -33,17 +42,55 @@ export async function measureNative(log: (line: string) => void): Promise<Figure
   const installation = await startHere(home.folder, {
     SITEWRIGHT_RUN: run,
     SITEWRIGHT_REGIONS: `${playgroundRegion},${nativeRegion}=native`,
+    SITEWRIGHT_SPARE_WORKERS: "1",
+    SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: "10000",
+    // Sites fall asleep sooner than by default, which changes nothing else.
+    SITEWRIGHT_IDLE_SECONDS: "20",
   });
+  const adminSocket = join(run, "edge.sock");
   try {
     const playground = await createSite(installation, { display_name: "Playground", region: playgroundRegion });
     const native = await createSite(installation, { display_name: "Native", region: nativeRegion });
     log("uncached pages, compared with the playground and with nginx and php-fpm …");
-    return await measurePages(installation, { playground, native }, log);
+    const figures = [...(await measurePages(installation, { playground, native }, log))];
+    log(`${creations} native sites, each when the machine is idle …`);
+    const created = await createSites(installation);
+    figures.push(creationFigure(created));
+    log("waking native sites …");
+    figures.push(await measureWake(installation, created.slice(0, wakes), playground, adminSocket));
+    log("memory of sleeping native sites …");
+    figures.push(await measureSleepers(installation, nativeRegion, adminSocket));
+    log("a native site next to another one …");
+    const quiet = await createSite(installation, { display_name: "Quiet", region: nativeRegion });
+    await untilIdle();
+    figures.push(...(await compareLoads(installation, { quiet, busy: native }, [manyPages], log)));
+    return figures;
   } finally {
     await installation.stop();
     await home.remove();
     await rm(run, { recursive: true, force: true });
   }
+}
+
+/** Creates sites, each when the machine is idle. */
+async function createSites(installation: Installation): Promise<readonly Creation[]> {
+  const created: Creation[] = [];
+  for (let number = 1; number <= creations; number += 1) {
+    await untilIdle(idleSeconds);
+    created.push(await measureCreation(installation, `Created ${number}`, nativeRegion));
+  }
+  return created;
+}
+
+function creationFigure(created: readonly Creation[]): Figure {
+  const pages = created.map(({ firstPageMilliseconds }) => firstPageMilliseconds);
+  const accepted = created.map(({ acceptedMilliseconds }) => acceptedMilliseconds);
+  return atMost(
+    `POST /sites → front page of a native site, p50 of ${creations}, idle machine`,
+    median(pages),
+    maxCreationMilliseconds,
+    `p95 ${duration(percentile(pages, 0.95))}; until the 202: p50 ${duration(median(accepted))}`,
+  );
 }
 
 interface Sites {
