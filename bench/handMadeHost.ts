@@ -48,6 +48,7 @@ export async function startHandMadeHost(environment: EdgeEnvironment, places: Pl
   for (const part of ["public", "database"])
     await run("cp", ["--archive", await realpath(join(release, part)), join(copy, part)]);
   await writeFile(join(sockets, "fpm.conf"), fpmConfiguration);
+  await writeFile(join(sockets, "prepend.php"), prepended);
   const stopFpm = await startFpm(await namespaceOf(environment, places, { copy, sockets }), uid, places.php);
   const nginx = await startNginx({ listen: "", server: serverBlock(copy, sockets) }, {});
   if (nginx === null) await stopFpm();
@@ -70,6 +71,9 @@ listen = /run/fpm.sock
 pm = static
 pm.max_children = ${children}
 `;
+
+/** What the SQL layer needs to translate each statement once, as it does in the product. */
+const prepended = `<?php define( 'MYSQL_LAYER_TRANSLATIONS', '${internalFolder}/translations' );\n`;
 
 /** The largest page fits into the buffers, so nginx writes none to a file. */
 const serverBlock = (copy: string, sockets: string) => `
@@ -116,7 +120,9 @@ async function mountShared([place, from]: readonly [string, string]): Promise<re
 /** Starts it in a namespace. Resolves when it takes connections, with a function that ends it. */
 async function startFpm(namespace: readonly string[], uid: number, { fpm }: PhpProgram): Promise<() => Promise<void>> {
   const user = process.getuid?.() === 0 ? ["setpriv", `--reuid=${uid}`, `--regid=${uid}`, "--clear-groups", "--"] : [];
-  const settings = Object.entries(phpSettings).flatMap(([name, value]) => ["-d", `${name}=${value}`]);
+  const settings = Object.entries({ ...phpSettings, auto_prepend_file: "/run/prepend.php" }).flatMap(
+    ([name, value]) => ["-d", `${name}=${value}`],
+  );
   const started = [
     ...namespace,
     ...user,

@@ -15,6 +15,7 @@ import { untilIdle } from "./machine.ts";
 import { measureSleepers, measureWake } from "./nativeSleep.ts";
 import { compareLoads, manyPages } from "./neighbours.ts";
 import { comparePages, type PageRate, type PageSource } from "./pageRates.ts";
+import { untilVersionsAreCompiled } from "./ready.ts";
 import { atMost, duration, type Figure } from "./report.ts";
 import type { ServerProcess } from "./serverProcess.ts";
 import { median, percentile } from "./statistics.ts";
@@ -51,6 +52,7 @@ export async function measureNative(log: (line: string) => void): Promise<Figure
   try {
     const playground = await createSite(installation, { display_name: "Playground", region: playgroundRegion });
     const native = await createSite(installation, { display_name: "Native", region: nativeRegion });
+    await untilVersionsAreCompiled(adminSocket);
     log("uncached pages, compared with the playground and with nginx and php-fpm …");
     const figures = [...(await measurePages(installation, { playground, native }, log))];
     log(`${creations} native sites, each when the machine is idle …`);
