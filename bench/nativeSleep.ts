@@ -13,7 +13,7 @@ const idleSeconds = 5;
 const wantedSleepers = 300;
 const maxSleepersBytes = 300e6;
 /** Meanwhile as many sites as possible are created, at most `wantedSleepers`. */
-const creationSeconds = 110;
+const creationSeconds = 100;
 const creationsAtOnce = 4;
 
 /** The target on a machine where a page of the playground takes so many milliseconds. */

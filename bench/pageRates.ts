@@ -3,7 +3,7 @@ import { child, messageFrom } from "./serverProcess.ts";
 import { median, percentile } from "./statistics.ts";
 
 const rounds = 3;
-const roundMilliseconds = 5_000;
+const roundMilliseconds = 4_000;
 const warmUpMilliseconds = 1_500;
 
 /** A site at a server. */
