@@ -7,21 +7,24 @@ import { until } from "@sitewright/e2e/until.ts";
 import { edgeStatus } from "./edgeStatus.ts";
 
 export interface Creation {
+  /** Of the site, without a slash at the end. */
+  readonly address: string;
   readonly acceptedMilliseconds: number;
   readonly firstPageMilliseconds: number;
 }
 
-/** Creates a site. Throws if its operation fails or its page does not load within a minute. */
-export async function measureCreation(installation: Installation, name: string): Promise<Creation> {
+/** Creates a site, by default in the default region. Throws if its operation fails or its page does not load within a minute. */
+export async function measureCreation(installation: Installation, name: string, region?: string): Promise<Creation> {
   const startedAt = performance.now();
-  const operationId = await acceptSite(installation, { display_name: name, site_title: name });
+  const place = region === undefined ? {} : { region };
+  const operationId = await acceptSite(installation, { display_name: name, site_title: name, ...place });
   const acceptedMilliseconds = performance.now() - startedAt;
 
   const port = new URL(installation.firstRun.sites_url).port;
-  const address = `http://${name.toLowerCase().replaceAll(" ", "-")}.localhost:${port}/`;
+  const address = `http://${name.toLowerCase().replaceAll(" ", "-")}.localhost:${port}`;
   const firstPageMilliseconds = await until(
     async () => {
-      const page = await installation.visit(address);
+      const page = await installation.visit(`${address}/`);
       if (page.status !== 200 || !page.text.includes(name)) throw new Error(`${address} answered ${page.status}`);
       return performance.now() - startedAt;
     },
@@ -29,7 +32,7 @@ export async function measureCreation(installation: Installation, name: string):
   );
   const ended = await followOperation(installation, operationId);
   if (ended.status !== 200) throw new Error(`${name} failed: ${JSON.stringify(ended)}`);
-  return { acceptedMilliseconds, firstPageMilliseconds };
+  return { address, acceptedMilliseconds, firstPageMilliseconds };
 }
 
 /** Waits until `count` spare workers are warm, as on a machine that was idle for a minute. */

@@ -1,19 +1,15 @@
 /** What an agency does all day, and what an idle installation costs, with default settings. */
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import { createFolder, type Installation, startHere } from "@sitewright/e2e/installation.ts";
-import { descendants } from "@sitewright/e2e/processes.ts";
 import { type CreatedSite, createSite, followOperation } from "@sitewright/e2e/sites.ts";
-import { until } from "@sitewright/e2e/until.ts";
 import type { Page } from "playwright-core";
 import { untilSparesAreWarm } from "./creation.ts";
-import { edgeStatus } from "./edgeStatus.ts";
-import { untilIdle } from "./machine.ts";
+import { memoryAtRest, memoryOf, untilAllSleep } from "./memory.ts";
 import { atMost, atMostBytes, type Figure } from "./report.ts";
 import { median, timed } from "./statistics.ts";
 
@@ -37,10 +33,7 @@ export async function measureDailyUse(): Promise<Figure[]> {
     }
     const adminSocket = join(run, "edge.sock");
     await untilSparesAreWarm(adminSocket, 1);
-    await untilIdle();
-    // The control process releases the memory of its start after ten seconds.
-    await delay(15_000);
-    const idleBytes = await memoryOf(installation);
+    const idleBytes = await memoryAtRest(installation);
     const site = await createSite(installation, { display_name: "Site 1" });
     const commands = await repeated(() => runWpCli(installation, site));
     const { dashboards, editors } = await measureBrowser(installation, site);
@@ -71,29 +64,6 @@ async function repeated(work: () => Promise<unknown>): Promise<number[]> {
   const durations: number[] = [];
   for (let count = 0; count < repetitions; count += 1) durations.push((await timed(work)).milliseconds);
   return durations;
-}
-
-/** Memory of all processes in bytes; pages that several share are divided among them (PSS). */
-async function memoryOf({ supervisor }: Installation): Promise<number> {
-  const root = supervisor.pid ?? 0;
-  const ids = [root, ...(await descendants(root)).map(({ id }) => id)];
-  const sizes = ids.map(async (id) => {
-    const text = await readFile(`/proc/${id}/smaps_rollup`, "utf8").catch(() => "");
-    return Number(/^Pss:\s+(\d+) kB/m.exec(text)?.[1] ?? 0) * 1024;
-  });
-  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
-}
-
-async function untilAllSleep(adminSocket: string): Promise<void> {
-  await until(
-    async () => {
-      const { workers } = await edgeStatus(adminSocket);
-      if (workers.length > 0) throw new Error(`${workers.length} workers still run`);
-    },
-    { deadlineSeconds: 240, intervalMilliseconds: 500 },
-  );
-  await untilSparesAreWarm(adminSocket, 1);
-  await untilIdle();
 }
 
 async function runWpCli(installation: Installation, { environmentId }: CreatedSite): Promise<void> {

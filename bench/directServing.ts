@@ -4,9 +4,17 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import type { CreatedSite } from "@sitewright/e2e/sites.ts";
-import type { EdgeTable } from "@sitewright/edge/tables/table.ts";
+import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/tables/table.ts";
 import { createPlaygroundServing } from "@sitewright/runtimes/playground/serving.ts";
 import type { Serving } from "@sitewright/runtimes/serving.ts";
+
+/** Returns the live environment of a site as the edge serves it. */
+export async function environmentOf({ data }: Installation, { environmentId }: CreatedSite): Promise<EdgeEnvironment> {
+  const table: EdgeTable = JSON.parse(await readFile(join(data, "edge", "table.json"), "utf8"));
+  const environment = table.environments.find(({ id }) => id === environmentId);
+  if (environment === undefined) throw new Error(`The edge does not serve ${environmentId}`);
+  return environment;
+}
 
 /** Serves the live environment of a site. `run` is a folder for sockets; the assets are the installation's by default. */
 export async function serveDirectly(
@@ -15,9 +23,7 @@ export async function serveDirectly(
   run: string,
   assets = join(installation.data, "assets"),
 ): Promise<Serving> {
-  const table: EdgeTable = JSON.parse(await readFile(join(installation.data, "edge", "table.json"), "utf8"));
-  const environment = table.environments.find(({ id }) => id === site.environmentId);
-  if (environment === undefined) throw new Error(`The edge does not serve ${site.environmentId}`);
+  const environment = await environmentOf(installation, site);
   const serving = createPlaygroundServing({
     assets,
     environments: join(installation.data, "environments"),

@@ -33,10 +33,10 @@ function processorTimes(): ProcessorTimes {
 const intervalMilliseconds = 250;
 const idleLoad = 0.1;
 
-/** Waits until the processors are idle, for at most a minute. */
-export async function untilIdle(): Promise<void> {
+/** Waits until the processors are idle, for at most so many seconds. */
+export async function untilIdle(seconds = 60): Promise<void> {
   let before = processorTimes();
-  for (const deadline = performance.now() + 60_000; performance.now() < deadline; ) {
+  for (const deadline = performance.now() + seconds * 1_000; performance.now() < deadline; ) {
     await delay(intervalMilliseconds);
     const now = processorTimes();
     if (now.busy - before.busy < idleLoad * (now.all - before.all)) return;

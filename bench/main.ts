@@ -23,6 +23,7 @@ import { measureGrowth } from "./growth.ts";
 import { measureImports } from "./imports.ts";
 import { measureLists } from "./lists.ts";
 import { untilIdle, withStealTime } from "./machine.ts";
+import { measureNative } from "./native.ts";
 import { measureNeighbours } from "./neighbours.ts";
 import { measureOperations } from "./operations.ts";
 import { measurePackages } from "./packages.ts";
@@ -47,6 +48,7 @@ const parts = [
   "activity",
   "growth",
   "daily",
+  "native",
   "starts",
   "creation",
   "environments",
@@ -186,6 +188,13 @@ if (isSelected("daily")) {
   log("daily use with default settings …");
   process.stdout.write(`${table(await measureDailyUse())}\n`);
   if (chosen.length === 1) process.exit();
+}
+
+if (isSelected("native")) {
+  log("sites with php-fpm …");
+  const figures = await measureNative(log);
+  process.stdout.write(`${table(figures)}\n`);
+  if (chosen.length === 1) process.exit(figures.every(({ isMet }) => isMet) ? 0 : 1);
 }
 
 const clone = await cloneRepository();

@@ -33,8 +33,15 @@ export interface Load {
   readonly uploadBytes?: number;
 }
 
+/** Needs no files. */
+export const manyPages: Load = {
+  name: "8 visitors without a pause, all pages different",
+  path: "/?visit={n}",
+  visitors: 8,
+};
+
 const loads: readonly Load[] = [
-  { name: "8 visitors without a pause, all pages different", path: "/?visit={n}", visitors: 8 },
+  manyPages,
   { name: "a CPU-bound plugin, 8 visitors", path: "/burn.php?visit={n}", visitors: 8 },
   { name: "static files, 100 connections", path: "/load.css", visitors: 100 },
   { name: "writes of 1 MB, 8 visitors", path: "/write.php?visit={n}", visitors: 8, uploadBytes: 1_000_000 },
@@ -125,9 +132,7 @@ async function measureSleeper(installation: Installation): Promise<Figure> {
   };
   const alone: number[] = [];
   for (const name of sleepers) alone.push(await wake(name));
-  const [load] = loads;
-  if (load === undefined) throw new Error("There is no load");
-  const [loaded] = await under(load, busy.address, async () => {
+  const [loaded] = await under(manyPages, busy.address, async () => {
     const waits: number[] = [];
     for (const name of sleepers) waits.push(await wake(name));
     return waits;
@@ -157,23 +162,37 @@ export async function measureNeighbours(
   ready: () => Promise<void>,
   log: (line: string) => void,
 ): Promise<Figure[]> {
-  const site = await createSite(installation, { display_name: "Quiet", site_title: "Quiet" });
+  const quiet = await createSite(installation, { display_name: "Quiet", site_title: "Quiet" });
   const busy = await createSite(installation, { display_name: "Busy", site_title: "Busy" });
   await addLoadFiles(installation, busy);
   await ready();
+  return [...(await compareLoads(installation, { quiet, busy }, loads, log)), await measureSleeper(installation)];
+}
+
+interface Neighbours {
+  readonly quiet: CreatedSite;
+  readonly busy: CreatedSite;
+}
+
+/** Measures the quiet site alone and next to each of these loads of the busy one. */
+export async function compareLoads(
+  installation: Installation,
+  { quiet, busy }: Neighbours,
+  compared: readonly Load[],
+  log: (line: string) => void,
+): Promise<readonly Figure[]> {
   const alone: Waits[] = [];
-  const all = loads.map((load): LoadResult => ({ load, waits: [], answered: 0 }));
+  const all = compared.map((load): LoadResult => ({ load, waits: [], answered: 0 }));
   for (let round = 0; round < rounds; round += 1) {
-    const undisturbed = await readPages(installation, site);
+    const undisturbed = await readPages(installation, quiet);
     log(progressLine("alone", undisturbed));
     alone.push(undisturbed);
     for (const result of all) {
-      const [waits, answered] = await under(result.load, busy.address, () => readPages(installation, site));
+      const [waits, answered] = await under(result.load, busy.address, () => readPages(installation, quiet));
       log(progressLine(`next to ${result.load.name}`, waits));
       result.waits.push(waits);
       result.answered += answered;
     }
   }
-  const figures = all.map(({ load, waits, answered }) => figureOf(load, alone, waits, answered));
-  return [...figures, await measureSleeper(installation)];
+  return all.map(({ load, waits, answered }) => figureOf(load, alone, waits, answered));
 }

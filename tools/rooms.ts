@@ -257,6 +257,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "runtimes/assets",
     "runtimes/sqlite",
     "runtimes/playground",
+    "runtimes/native",
     "edge",
     "edge/logs",
     "edge/tables",
