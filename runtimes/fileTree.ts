@@ -1,4 +1,5 @@
 /** Lists the files of a web root as a tree, and measures disk usage. */
+import type { Dirent } from "node:fs";
 import { lstat, opendir, readdir } from "node:fs/promises";
 import path from "node:path";
 import type { Part, Release } from "./releases.ts";
@@ -69,11 +70,17 @@ async function sizeOf(file: string): Promise<number> {
 
 /**
  * Whether a file or folder below the folder has changed since the time (milliseconds since 1970). Files that vanish meanwhile count
- * as changed, through their folder.
+ * as changed, through their folder, and so does a folder with very many.
  */
 export async function hasChangedSince(folder: string, time: number): Promise<boolean> {
-  const entries = await readdir(folder, { withFileTypes: true }).catch(() => null);
-  if (entries === null || (await isNewer(folder, time))) return true;
+  const opened = await opendir(folder).catch(() => null);
+  if (opened === null) return true;
+  const entries: Dirent[] = [];
+  for await (const entry of opened) {
+    entries.push(entry);
+    if (entries.length > maxEntries) return true;
+  }
+  if (await isNewer(folder, time)) return true;
   for (let start = 0; start < entries.length; start += concurrency) {
     const files = entries.slice(start, start + concurrency).filter((entry) => !entry.isDirectory());
     const found = await Promise.all(files.map(({ name }) => isNewer(path.join(folder, name), time)));

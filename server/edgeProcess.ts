@@ -98,7 +98,7 @@ export async function startEdgeProcess({ config, log, native = null, makeServing
         group: phpGroup(),
         identify: credentials.environmentOf,
       },
-      ...(native?.network.isRestricted && { phpPorts: phpPortsOf(native.network) }),
+      ...(native?.network.isRestricted && { phpPorts: phpPortsOf(native.network, log) }),
       tableFile: join(config.data, "edge", "table.json"),
       // Not below the system's folder for temporary files, which may be in memory.
       bodyFolder: join(config.data, "edge", "bodies"),
@@ -135,10 +135,12 @@ export async function startEdgeProcess({ config, log, native = null, makeServing
 }
 
 /** The edge knows native PHP by the address that it is led to. */
-function phpPortsOf(network: PhpNetwork): PhpPortsOptions {
+function phpPortsOf(network: PhpNetwork, log: Logger): PhpPortsOptions {
   return {
     callerAt: (address) => network.callerAt(address),
-    onHosts: (hosts) => void network.setHostNames(hosts),
+    onHosts: (hosts) => {
+      network.setHostNames(hosts).catch((err) => log.error({ err }, "Own names of native sites could not be changed"));
+    },
   };
 }
 

@@ -1,9 +1,9 @@
 /** What the native runtime needs of this machine: PHP, the means for sandboxes, and rules for PHP's network. */
-import { rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { PhpProgram, SandboxNetwork } from "@sitewright/runtimes/native/environmentSandbox.ts";
 import { examineMachine } from "@sitewright/runtimes/native/machine.ts";
 import { createPhpNetwork, type PhpNetwork } from "@sitewright/runtimes/native/network/phpNetwork.ts";
+import { removeLater } from "@sitewright/runtimes/native/removeFolder.ts";
 import { describeMissing } from "@sitewright/runtimes/native/requirements.ts";
 import { noPhpMessage } from "@sitewright/runtimes/native/versions/neededExtensions.ts";
 import { useEnvironmentGroups } from "@sitewright/runtimes/processor/environments.ts";
@@ -43,7 +43,7 @@ export async function openNativeMachine(
   if (problem !== null || newest === undefined) throw new CannotStart(problem ?? noPhpMessage);
   const run = join(config.run, `native-${user}`);
   // Of a process that was killed: its sandboxes have ended with it.
-  await rm(run, { recursive: true, force: true });
+  await removeLater(run, (err) => log.warn({ err, folder: run }, "An old folder of native PHP could not be removed"));
   const lost = new AbortController();
   const network = await createPhpNetwork({
     ...phpNetwork(config),

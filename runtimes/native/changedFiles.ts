@@ -1,14 +1,19 @@
 /** Whether the upper folder of an overlayfs has changes of the files below. */
-import { lstat, readdir } from "node:fs/promises";
+import { lstat, opendir } from "node:fs/promises";
 import path from "node:path";
+
+/** A folder with more is taken for changed: reading it would take long. */
+const maxEntries = 10_000;
 
 /**
  * A file that was opened for writing is copied as it is. That alone is no change: only a file that differs from the one below, is
  * new, or stands for a removed one (a device) is. `below`: null if nothing is below.
  */
 export async function hasChangedFiles(changes: string, below: string): Promise<boolean> {
-  const entries = await readdir(changes, { withFileTypes: true });
-  for (const entry of entries) {
+  let count = 0;
+  for await (const entry of await opendir(changes)) {
+    count += 1;
+    if (count > maxEntries) return true;
     const [copy, original] = [path.join(changes, entry.name), path.join(below, entry.name)];
     if (await differs(copy, original)) return true;
     if (entry.isDirectory() && (await hasChangedFiles(copy, original))) return true;

@@ -8,9 +8,9 @@ import type { DiskReserve } from "../freeDisk.ts";
 import { freeDisk } from "../freeDisk.ts";
 
 interface DiskWatchOptions {
-  /** Returns the id of PHP's process; 0 if it is not known yet. */
-  readonly pid: () => number;
-  /** What the process had written before the request. */
+  /** Returns the ids of the processes that work for the request. */
+  readonly processes: () => readonly number[];
+  /** What they had written before the request. */
   readonly before: number;
   /** By how much the environment may grow; null: unlimited. */
   readonly leftBytes: number | null;
@@ -28,21 +28,27 @@ const intervalMilliseconds = 100;
 /** In a full environment posts can still be edited and removed. */
 const alwaysAllowedBytes = 2 << 20;
 
-/** Returns what a process has written so far; 0 if it is gone, or if the system does not say. */
-export async function writtenBytes(pid: number): Promise<number> {
-  if (pid === 0) return 0;
+/** Returns what processes have written so far, except those that are gone. 0 if the system does not say. */
+export async function writtenBytes(processes: readonly number[]): Promise<number> {
+  const all = await Promise.all(processes.map(writtenByProcess));
+  return all.reduce((sum, bytes) => sum + bytes, 0);
+}
+
+async function writtenByProcess(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/io`, "utf8").catch(() => "");
   return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
 }
 
-export function watchDisk({ pid, before, leftBytes, reserve, onExcess }: DiskWatchOptions): DiskWatch {
+export function watchDisk({ processes, before, leftBytes, reserve, onExcess }: DiskWatchOptions): DiskWatch {
   let written = 0;
   let isOver = false;
 
   async function measure(): Promise<void> {
-    written = Math.max(written, (await writtenBytes(pid())) - before);
+    written = Math.max(written, (await writtenBytes(processes())) - before);
     if (isOver || written <= alwaysAllowedBytes) return;
     const isFull = (await freeDisk(reserve).catch(() => 1)) <= 0;
+    // Meanwhile the request may have ended.
+    if (isOver) return;
     if (!isFull && (leftBytes === null || written <= leftBytes)) return;
     isOver = true;
     const cause = isFull ? "the disk of the server is full" : "the environment has used up its disk space";

@@ -56,5 +56,5 @@ export function fpmSettings(environment: ServedEnvironment, uploads: UploadLimit
 
 /** The command that PHP's `mail()` runs, with options of the site's behind it. `socket`: the number of the socket for messages. */
 export function sendmailPath({ php }: PhpProgram, socket: number): string {
-  return `${php} -n ${platformFolder}/sendmail.php ${messageSocketPath(socket)} -t -i`;
+  return `${php} -n -d memory_limit=256M ${platformFolder}/sendmail.php ${messageSocketPath(socket)} -t -i`;
 }

@@ -1,6 +1,6 @@
 /** The sandbox of one environment's PHP, with sockets through which the platform's PHP in it sends messages to the server. */
 import { randomBytes } from "node:crypto";
-import { chmod, chown, mkdir, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { chmod, chown, mkdir, stat, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { ownerOf } from "../owner.ts";
@@ -18,6 +18,7 @@ import { databaseFile, plainDatabaseFile } from "../sqlite/databaseFiles.ts";
 import { environmentLimitsOf } from "./environmentLimits.ts";
 import { environmentMounts } from "./environmentMounts.ts";
 import { type MessageSocket, openMessageSocket } from "./messageSocket.ts";
+import { removeFolder } from "./removeFolder.ts";
 import type { Mount, Sandbox } from "./sandbox.ts";
 
 /** An installation of PHP on this machine. */
@@ -161,7 +162,7 @@ export function openEnvironmentSandbox(
   const messages: MessageSocket[] = [];
   async function close(): Promise<void> {
     for (const socket of messages) socket.close();
-    await rm(folder, { recursive: true, force: true });
+    await removeFolder(folder);
   }
 
   async function open(): Promise<EnvironmentSandbox> {

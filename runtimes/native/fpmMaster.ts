@@ -7,8 +7,8 @@
 import { statfsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import path from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
+import { createLineReader } from "../pool/lines.ts";
 import { FastCgiConnection } from "./fastcgi/connection.ts";
 import { FpmSockets } from "./fpmSockets.ts";
 import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
@@ -45,6 +45,8 @@ const defaultStartMilliseconds = 30_000;
 /** Longer messages of PHP are cut. */
 const maxLineBytes = 65_536;
 const endMilliseconds = 5;
+/** Longer than the child of a slot without a connection is kept. */
+const maxEndMilliseconds = 20_000;
 /** Lines that a failed start is reported with. */
 const reportedLines = 20;
 
@@ -80,8 +82,9 @@ export class FpmMaster {
     const variable = names.map((name, slot) => `${socketFolder}/${name}=${firstInherited + slot}`).join(",");
     const variables = { ...sandbox.variables, FPM_SOCKETS: variable };
     const fpm = [program, "--nodaemonize", "--force-stderr", "--fpm-config", configurationFile];
-    const child = spawnSandboxed({ ...sandbox, mounts, variables }, fpm, ["ignore", "ignore"], inherited.descriptors);
-    inherited.release();
+    const child = startWith(inherited, (descriptors) =>
+      spawnSandboxed({ ...sandbox, mounts, variables }, fpm, ["ignore", "ignore"], descriptors),
+    );
     const master = new FpmMaster(sockets, child);
     try {
       await untilReady(child, onLog, startMilliseconds);
@@ -101,7 +104,6 @@ export class FpmMaster {
   /** The id of a slot's child, or null if it has none at the moment. */
   pidOf(slot: number): number | null {
     const title = `php-fpm: pool ${nameOf(slot)}`;
-    // Scripts can't start a process there: theirs are children of php-fpm's children.
     const pid = this.#masterChildren().find((child) => commandLineOf(child) === title) ?? null;
     if (pid !== null) this.#lastChildren.set(slot, pid);
     return pid;
@@ -112,15 +114,32 @@ export class FpmMaster {
    * behind. The next connection gets another child.
    */
   killSlot(slot: number): void {
-    const pid = this.pidOf(slot);
+    const pid = this.pidOf(slot) ?? this.#lastChild(slot);
     const roots = [...(pid === null ? [] : [pid]), ...this.#orphans()];
     for (const each of roots.flatMap((root) => [root, ...descendantsOf(root)])) killIfAlive(each);
   }
 
-  /** Resolves when a slot's child is gone, and php-fpm knows it: only then does it start another one. */
+  /** Resolves when a slot's child is gone, and php-fpm knows it: only then does it start another one. A child that stays takes all with it. */
   async slotEnded(slot: number): Promise<void> {
+    const end = performance.now() + maxEndMilliseconds;
+    while (this.#lastChild(slot) !== null) {
+      if (performance.now() > end) {
+        this.kill();
+        return this.exited;
+      }
+      await delay(endMilliseconds);
+    }
+  }
+
+  /** The slot's child when it was last looked up, if it is still there. Its title may have been changed. */
+  #lastChild(slot: number): number | null {
     const pid = this.#lastChildren.get(slot);
-    while (pid !== undefined && this.#masterChildren().includes(pid)) await delay(endMilliseconds);
+    return pid !== undefined && this.#masterChildren().includes(pid) ? pid : null;
+  }
+
+  /** The ids of processes that run scripts, and of those that scripts have started. */
+  scriptProcesses(): readonly number[] {
+    return [...this.#masterChildren(), ...this.#orphans()].flatMap((pid) => [pid, ...descendantsOf(pid)]);
   }
 
   /** Returns which part of a folder in memory is used, from 0 to 1; 0 if that is not known. `folder`: a mount in the sandbox. */
@@ -160,6 +179,17 @@ export class FpmMaster {
   }
 }
 
+function startWith(
+  inherited: FpmSockets,
+  start: (descriptors: readonly number[]) => SandboxedProcess,
+): SandboxedProcess {
+  try {
+    return start(inherited.descriptors);
+  } finally {
+    inherited.release();
+  }
+}
+
 /** Throws if a setting can't be written to the file. */
 function settingLine([name, value]: readonly [string, string | number]): string {
   if (/["\\\p{Cc}]/u.test(`${name}${value}`))
@@ -189,13 +219,16 @@ async function untilReady(child: SandboxedProcess, onLog: FpmOptions["onLog"], m
   const fail = (reason: string) => ready.reject(new Error(`php-fpm did not start: ${reason}`));
   const timer = setTimeout(() => fail(`it took longer than ${milliseconds / 1_000} seconds.`), milliseconds);
   child.once("error", (error) => fail(error.message));
-  const lines = createInterface({ input: child.stderr });
-  lines.on("line", (line) => {
+  const lines = createLineReader((line) => {
     if (line.includes(readyMark)) ready.resolve();
     else if (first.length < reportedLines) first.push(line);
     onLog(line);
   });
-  lines.on("close", () => fail(first.join(" ")));
+  child.stderr.on("data", (chunk: Buffer) => lines.read(chunk));
+  child.stderr.on("close", () => {
+    lines.end();
+    fail(first.join(" "));
+  });
   try {
     await ready.promise;
   } finally {

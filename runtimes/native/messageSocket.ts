@@ -11,8 +11,8 @@ import { createServer, type Socket } from "node:net";
 type Answer = (message: string) => Promise<string>;
 
 export interface MessageSocket {
-  /** From now on `answer` gets the messages. */
-  setReceiver(answer: Answer): void;
+  /** From now on `answer` gets the messages. Null: connections that send one are closed. */
+  setReceiver(answer: Answer | null): void;
   close(): void;
 }
 
@@ -24,14 +24,14 @@ const maxConnections = 16;
 
 /** Opens the socket at the path `file`. Every user who reaches the folder can connect. */
 export async function openMessageSocket(file: string): Promise<MessageSocket> {
-  let receiver: Answer = async () => "";
+  let receiver: Answer | null = null;
   const budget: Budget = { bytesLeft: maxMessageBytes };
   const connections = new Set<Socket>();
   const server = createServer((connection) => {
     connections.add(connection);
     connection.on("error", () => undefined);
     connection.once("close", () => connections.delete(connection));
-    serve(connection, budget, (message) => receiver(message));
+    serve(connection, budget, () => receiver);
   });
   server.maxConnections = maxConnections;
   // Out of descriptors, for example.
@@ -56,17 +56,23 @@ interface Budget {
   bytesLeft: number;
 }
 
+/** Of all sockets together. */
+const common: Budget = { bytesLeft: 200 << 20 };
+const silenceMilliseconds = 60_000;
+
 /** Answers the messages of a connection, one after the other: PHP waits for each answer. The platform's own PHP follows the rules. */
-function serve(connection: Socket, budget: Budget, answer: Answer): void {
+function serve(connection: Socket, budget: Budget, receiver: () => Answer | null): void {
   let prefix: Buffer = Buffer.alloc(0);
   let message: Buffer | null = null;
   let filled = 0;
   let reserved = 0;
   const reserve = (bytes: number) => {
     budget.bytesLeft += reserved - bytes;
+    common.bytesLeft += reserved - bytes;
     reserved = bytes;
   };
   connection.once("close", () => reserve(0));
+  connection.once("timeout", () => connection.destroy());
 
   /** Returns the bytes after the length, or null if it is incomplete or refused. */
   function readLength(piece: Buffer): Buffer | null {
@@ -74,7 +80,7 @@ function serve(connection: Socket, budget: Budget, answer: Answer): void {
     if (prefix.length < prefixBytes) return null;
     const [length, rest] = [prefix.readUInt32BE(), prefix.subarray(prefixBytes)];
     prefix = Buffer.alloc(0);
-    if (length > budget.bytesLeft) {
+    if (length > Math.min(budget.bytesLeft, common.bytesLeft)) {
       connection.destroy();
       return null;
     }
@@ -84,11 +90,16 @@ function serve(connection: Socket, budget: Budget, answer: Answer): void {
   }
 
   connection.on("data", (piece: Buffer) => {
+    const answer = receiver();
+    if (answer === null) return void connection.destroy();
+    // Nobody keeps a part of a message for long.
+    connection.setTimeout(silenceMilliseconds);
     const content = message === null ? readLength(piece) : piece;
     if (content === null || message === null) return;
     if (content.length > message.length - filled) return void connection.destroy();
     filled += content.copy(message, filled);
     if (filled < message.length) return;
+    connection.setTimeout(0);
     const text = message.toString();
     message = null;
     filled = 0;

@@ -83,7 +83,7 @@ export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
     // PHP may have begun a request that was sent, so it is not run again.
     exchange.hasBegun ||= !(error instanceof NoResponse && error.reason === "notSent");
   }
-  messages.setReceiver(async () => "");
+  messages.setReceiver(null);
   exchange.log(log.end());
   return { failure, ...facts, errors: log.excerpt() };
 }

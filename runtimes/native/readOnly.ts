@@ -3,9 +3,11 @@
  * database is mounted read-only, and the platform's PHP reports refused statements. Changes of files go to a layer above the
  * files (overlayfs), which the site never sees again.
  */
+import type { DiskReserve } from "../freeDisk.ts";
 import type { Exchange } from "../pool/exchange.ts";
 import type { WorkerRequest } from "../pool/worker.ts";
 import type { NoAnswerReason, RequestBody } from "../serving.ts";
+import { watchDisk, writtenBytes } from "./diskWatch.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { HeldResponse } from "./heldResponse.ts";
 import type { MessageSocket } from "./messageSocket.ts";
@@ -18,8 +20,13 @@ export interface ReadOnlyPhp {
   readonly messageSocketPath: string;
   /** Whether a script has changed files. The php-fpm then can't be used again. */
   hasChangedFiles(): Promise<boolean>;
+  /** The ids of its processes that run scripts. */
+  processes(): readonly number[];
   kill(): void;
 }
+
+/** What a script may write to the layer before it is ended: the layer is not part of the environment, so its disk space is not. */
+const maxLayerBytes = 64 << 20;
 
 /**
  * Runs the work with a php-fpm that nothing else uses meanwhile. Rejects if none can be started, and if the signal is aborted before
@@ -32,6 +39,7 @@ interface ReadOnlyRequest {
   readonly request: WorkerRequest;
   readonly body: RequestBody | null;
   readonly deadline: AbortSignal;
+  readonly reserve: DiskReserve;
 }
 
 /** Runs the request and ends the exchange. Never rejects. */
@@ -46,7 +54,7 @@ export async function runReadOnly(asked: ReadOnlyRequest, use: UseReadOnlyPhp): 
   }
 }
 
-async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline }: ReadOnlyRequest): Promise<void> {
+async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, reserve }: ReadOnlyRequest): Promise<void> {
   let reason: NoAnswerReason = "crashed";
   let isRefused = false;
   const refuse = () => {
@@ -60,6 +68,17 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline }: Re
   };
   deadline.addEventListener("abort", stop, { once: true });
   if (deadline.aborted) stop();
+  const watch = watchDisk({
+    processes: php.processes,
+    before: await writtenBytes(php.processes()),
+    leftBytes: maxLayerBytes,
+    reserve,
+    onExcess: () => {
+      refuse();
+      php.kill();
+      connection.close();
+    },
+  });
   const held: HeldResponse[] = [];
   const run = await runInPhp({
     exchange,
@@ -80,6 +99,7 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline }: Re
     explain: (cause) => cause,
   });
   connection.close();
+  await watch.end();
   if (isRefused || (await php.hasChangedFiles())) {
     end(exchange, { ...run, failure: new Error("PHP attempted a change.") }, "wouldWrite");
     return;

@@ -62,7 +62,7 @@ export function createReadOnlyPhp(
     if (ending == null) return;
     ending.master.kill();
     await ending.master.exited;
-    await ending.place.close();
+    await ending.place.close().catch((error: unknown) => options.onLog(`Ending php-fpm failed: ${error}`));
   }
 
   async function useOnce<T>(work: (php: ReadOnlyPhp) => Promise<T>): Promise<T> {
@@ -101,11 +101,17 @@ function phpIn(
     messages,
     messageSocketPath: messageSocketPath(0),
     hasChangedFiles: async () => {
+      // Nothing may change the layer while it is compared.
+      master.killSlot(0);
+      await master.slotEnded(0);
       const hasChanged =
-        place.sandbox.layer !== undefined && (await hasChangedFiles(path.join(place.folder, "changes"), documentRoot));
+        place.sandbox.layer !== undefined &&
+        // What can't be compared, such as a path that is too long, was made by a script.
+        (await hasChangedFiles(path.join(place.folder, "changes"), documentRoot).catch(() => true));
       if (hasChanged) makeUnusable();
       return hasChanged;
     },
+    processes: () => master.scriptProcesses(),
     kill: () => {
       makeUnusable();
       master.kill();

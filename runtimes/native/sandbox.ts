@@ -172,6 +172,8 @@ function innerMounts({ root, mounts, variables = {}, workingFolder = "/" }: Sand
   );
   return [
     ...["--dev-bind", "/", "/", ...(root === "/" ? [] : ["--ro-bind", usrFolder, "/usr"]), ...inside],
+    // Otherwise scripts could change the names of their processes, and what php-fpm's master does.
+    ...["--remount-ro", "/proc"],
     ...Object.entries(variables).flatMap(([name, value]) => ["--setenv", name, value]),
     ...["--chdir", workingFolder],
   ];

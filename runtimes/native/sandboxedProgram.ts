@@ -1,10 +1,12 @@
 /** Runs a program in a sandbox within limits, beyond which everything in the sandbox is killed. */
 import type { ChildProcess } from "node:child_process";
 import type { Readable } from "node:stream";
+import type { DiskReserve } from "../freeDisk.ts";
 import { residentBytes } from "../processMemory.ts";
 import type { WpCliEnd, WpCliOutcome } from "../runtime.ts";
 import type { CommandLimits } from "../wpcli/limits.ts";
 import { TextTruncator } from "../wpcli/truncatedText.ts";
+import { watchDisk } from "./diskWatch.ts";
 import { descendantsOf } from "./processTree.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { killSandbox, spawnSandboxed } from "./spawnSandboxed.ts";
@@ -13,6 +15,8 @@ interface ProgramRun {
   readonly limits: CommandLimits;
   /** Gets its errors; the caller may add others. */
   readonly stderr: TextTruncator;
+  /** By how much files may grow (null: unlimited), and how much of the disk must stay free. */
+  readonly disk: { readonly leftBytes: number | null; readonly reserve: DiskReserve };
   /** The program is killed when it is aborted. */
   readonly signal: AbortSignal;
   /** Called when the sandbox's process has been started. */
@@ -30,7 +34,7 @@ const signalCodes = { first: 129, last: 192 };
 export async function runSandboxed(
   sandbox: Sandbox,
   command: readonly string[],
-  { limits, stderr, signal, onStart }: ProgramRun,
+  { limits, stderr, disk, signal, onStart }: ProgramRun,
 ): Promise<ProgramOutcome> {
   const child = spawnSandboxed(sandbox, command, ["ignore", "pipe"]);
   onStart(child);
@@ -47,6 +51,15 @@ export async function runSandboxed(
     });
   if (child.stdout !== null) read(child.stdout, stdout);
   read(child.stderr, stderr);
+  const watch = watchDisk({
+    ...disk,
+    processes: () => descendantsOf(child.pid ?? 0),
+    before: 0,
+    onExcess: (reason) => {
+      stderr.add(Buffer.from(`${reason}\n`));
+      kill("crash");
+    },
+  });
   const timer = setTimeout(() => kill("time"), limits.seconds * 1000);
   const memoryCheck = setInterval(async () => {
     if ((await memoryOf(child)) > limits.memoryBytes) kill("memory");
@@ -58,6 +71,7 @@ export async function runSandboxed(
   signal.removeEventListener("abort", stop);
   clearTimeout(timer);
   clearInterval(memoryCheck);
+  await watch.end();
   const isKilled = code === null || (code >= signalCodes.first && code <= signalCodes.last);
   const isByItself = ending === null && !isKilled;
   return {

@@ -167,6 +167,18 @@ describe("a script", () => {
     database.close();
   });
 
+  test("can change neither the name of its process nor what php-fpm does", async () => {
+    const open = (pid: string) => `json_encode( (bool) @fopen( '/proc/${pid}/mem', 'r+b' ) )`;
+    const parent = "' . posix_getppid() . '";
+    expect(await run(`echo ${open("self")}, ' ', ${open(parent)};`)).toBe("false false");
+  });
+
+  test("that only reads writes no more than a little to its layer", async () => {
+    const code = "for ( ; ; ) file_put_contents( 'large.bin', str_repeat( 'x', 1 << 20 ), FILE_APPEND );";
+    expect(await outcome(code, { isReadOnly: true })).toBe("wouldWrite");
+    expect(await readdir(site.documentRoot)).not.toContain("large.bin");
+  });
+
   test("that is aborted during its upload leaves the next one its place", async () => {
     const begin = '--b\r\nContent-Disposition: form-data; name="f"; filename="f"\r\n\r\n';
     const file = Buffer.concat([Buffer.from(begin), Buffer.alloc(1 << 20), Buffer.from("\r\n--b--\r\n")]);

@@ -21,7 +21,7 @@ export interface Slot {
   pid(): number | null;
   /** Kills its child, in the middle of a script. */
   kill(): void;
-  /** Gives it back. Resolves when its child is gone. */
+  /** Gives it back. Resolves when its child is gone: after `kill` soon, otherwise when it has been idle. */
   free(): Promise<void>;
   readonly messages: MessageSocket;
   /** Path of the socket for messages in the sandbox. */
@@ -60,6 +60,8 @@ const mostUsedMemory = 0.5;
 
 export function createSlots(options: FpmOptions): Slots {
   const environments = new Map<string, Environment>();
+  /** Also those that get no more workers, with their keys. */
+  const unfinished = new Map<Environment, string>();
   const ending = new Set<Promise<void>>();
   options.network?.lost.addEventListener("abort", () => void endAll());
 
@@ -77,12 +79,13 @@ export function createSlots(options: FpmOptions): Slots {
     });
     const made: Environment = { started, freeSlots: Array.from({ length: sockets }, (_, slot) => slot), taken: 0 };
     environments.set(key, made);
+    unfinished.set(made, key);
     const forgetThis = () => forget(key, made);
     started.then(({ master }) => master.exited.then(forgetThis), forgetThis);
     return made;
   }
 
-  /** Its slots are not taken any more. */
+  /** From now on, no worker gets its slots. */
   function forget(key: string, environment: Environment): void {
     if (environments.get(key) === environment) environments.delete(key);
   }
@@ -94,6 +97,7 @@ export function createSlots(options: FpmOptions): Slots {
     ending.add(ended);
     await ended;
     ending.delete(ended);
+    unfinished.delete(environment);
   }
 
   async function close({ started }: Environment): Promise<void> {
@@ -107,7 +111,7 @@ export function createSlots(options: FpmOptions): Slots {
   }
 
   async function endAll(): Promise<void> {
-    for (const [key, environment] of environments) void end(key, environment);
+    for (const [environment, key] of unfinished) void end(key, environment);
     await Promise.all(ending);
   }
 
@@ -119,11 +123,11 @@ export function createSlots(options: FpmOptions): Slots {
       environment.freeSlots.push(slot);
       if (environment.taken === 0) await end(key, environment);
     };
-    const leave = ({ master }: Started) => {
+    const dropIfFull = ({ master }: Started) => {
       if (master.usedPartOf(memoryFolder) > mostUsedMemory) forget(key, environment);
     };
     return environment.started.then(
-      (started) => slotOf(started, slot, { leave: () => leave(started), give }),
+      (started) => slotOf(started, slot, { dropIfFull: () => dropIfFull(started), give }),
       async (error) => {
         await give();
         throw error;
@@ -149,12 +153,12 @@ function keyOf(environment: ServedEnvironment): string {
 }
 
 interface Returning {
-  /** Called when its child has ended, or is about to. */
-  readonly leave: () => void;
+  /** Leaves the environment's php-fpm to the present workers if its memory is full. */
+  readonly dropIfFull: () => void;
   readonly give: () => Promise<void>;
 }
 
-function slotOf({ master, place, readOnly }: Started, slot: number, { leave, give }: Returning): Slot {
+function slotOf({ master, place, readOnly }: Started, slot: number, { dropIfFull, give }: Returning): Slot {
   const messages = place.messages[slot];
   if (messages === undefined) throw new Error(`There is no slot ${slot}.`);
   return {
@@ -162,12 +166,12 @@ function slotOf({ master, place, readOnly }: Started, slot: number, { leave, giv
     pid: () => master.pidOf(slot),
     kill: () => {
       master.killSlot(slot);
-      leave();
+      dropIfFull();
     },
     free: async () => {
       await master.slotEnded(slot);
-      messages.setReceiver(async () => "");
-      leave();
+      messages.setReceiver(null);
+      dropIfFull();
       await give();
     },
     messages,

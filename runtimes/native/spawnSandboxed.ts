@@ -16,7 +16,7 @@ export interface SandboxedProcess extends ChildProcess {
 type Streams = readonly [stdin: "ignore" | "pipe", stdout: "ignore" | "pipe"];
 
 function hasErrors(child: ChildProcess): child is SandboxedProcess {
-  return child.stderr !== null;
+  return child.stderr != null;
 }
 
 /** The first descriptor in the sandbox of those that a command inherits in addition to its streams. */
@@ -49,6 +49,8 @@ export function spawnWithFilter(
     stdio: [...streams, "pipe", filter === null ? "ignore" : "pipe", ...inherited],
     env: { PATH: process.env.PATH },
   });
+  // It may have failed to start, out of descriptors for example.
+  child.on("error", () => undefined);
   if (!hasErrors(child)) throw new Error("The process has no stream for its errors.");
   if (filter !== null) giveFilter(child, filter);
   return child;

@@ -13,6 +13,7 @@ import { platformFile, taskFile } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
 import { plainResponse } from "./plainResponse.ts";
+import { descendantsOf } from "./processTree.ts";
 import { runReadOnly } from "./readOnly.ts";
 import type { Slot } from "./slots.ts";
 
@@ -31,7 +32,7 @@ export class FpmWorker implements Worker {
   readonly #priority: ProcessPriority;
   #connection: FastCgiConnection | null = null;
   /** The slot that it is connected to. */
-  #childOf: Slot | null = null;
+  #connectedSlot: Slot | null = null;
   #killedFor: NoAnswerReason | null = null;
 
   /** `slot`: rejects if php-fpm does not start. */
@@ -52,11 +53,16 @@ export class FpmWorker implements Worker {
 
   /** 0 until php-fpm has started its child. */
   get pid(): number {
-    if (this.#process.pid === undefined && this.#childOf !== null) {
-      this.#process.pid = this.#childOf.pid() ?? undefined;
+    if (this.#process.pid === undefined && this.#connectedSlot !== null) {
+      this.#process.pid = this.#connectedSlot.pid() ?? undefined;
       this.#priority.apply();
     }
     return this.#process.pid ?? 0;
+  }
+
+  /** PHP's process, and those that it has started. */
+  #processes(): readonly number[] {
+    return this.pid === 0 ? [] : [this.pid, ...descendantsOf(this.pid)];
   }
 
   get isStuckAtLowPriority(): boolean {
@@ -100,18 +106,18 @@ export class FpmWorker implements Worker {
   ): Promise<void> {
     const slot = await this.#slot.catch((error: Error) => error);
     if (slot instanceof Error) return this.#end(exchange, { ...noRun, failure: slot }, false);
-    const [before, writtenBefore] = await Promise.all([slot.databaseState(), writtenBytes(this.pid)]);
+    const [before, writtenBefore] = await Promise.all([slot.databaseState(), writtenBytes(this.#processes())]);
     // Nothing waits between here and the connection: the slot of a worker that was killed meanwhile may be another one's.
     if (this.#killedFor !== null) return this.#end(exchange, { ...noRun, failure: new Error("It was ended.") }, false);
     if (request.task !== null && !existsSync(platformFile(taskFile(request.task)))) return this.#refuse(exchange);
     this.firstBegan ??= performance.now();
     if (request.isReadOnly) {
-      await runReadOnly({ exchange, request, body, deadline }, slot.readOnly);
+      await runReadOnly({ exchange, request, body, deadline, reserve: this.#reserve }, slot.readOnly);
       this.lastUsed = performance.now();
       return;
     }
     const watch = watchDisk({
-      pid: () => this.pid,
+      processes: () => this.#processes(),
       before: writtenBefore,
       leftBytes: request.diskLeftBytes,
       reserve: this.#reserve,
@@ -151,13 +157,16 @@ export class FpmWorker implements Worker {
     if (this.#connection !== null) return this.#connection;
     const connection = slot.connect();
     this.#connection = connection;
-    this.#childOf = slot;
+    this.#connectedSlot = slot;
     void connection.closed.then(() => this.#leave(slot));
     return connection;
   }
 
   async #leave(slot: Slot): Promise<void> {
     this.isBroken = true;
+    // Another process may get its id.
+    this.#connectedSlot = null;
+    this.#process.pid = undefined;
     await slot.free();
     this.#exited.resolve();
   }

@@ -41,6 +41,14 @@ test("what a command has started ends with it", async () => {
   expect(sandboxes()).toEqual([]);
 });
 
+test("a command that writes more than there is room for is ended, and says why", async () => {
+  const code =
+    "for ( ; ; ) { file_put_contents( 'large.bin', str_repeat( 'x', 1 << 20 ), FILE_APPEND ); usleep( 2000 ); }";
+  const command = { phpVersion: world.phpVersion, argv: ["eval", code], seconds: 120, diskLeftBytes: 10 << 20 };
+  const { end, stderr } = await world.runtime.runWpCli(site.environment, command, async () => undefined, never);
+  expect([end, stderr.text]).toEqual(["crash", expect.stringContaining("has used up its disk space")]);
+});
+
 test("a command has no input", async () => {
   expect(await wp(["eval", "echo json_encode( stream_get_contents( STDIN ) );"])).toMatchObject({
     stdout: { text: '""' },

@@ -31,6 +31,8 @@ import { readSiteFile } from "./siteFile.ts";
 export interface NativeWpCliOptions extends SandboxOptions {
   readonly store: AssetStore;
   readonly acceptMail: AcceptMail;
+  /** How much of the disk commands must leave free. Absent: nothing. */
+  readonly diskReserveBytes?: number | undefined;
   /** Absent: the defaults. For tests. */
   readonly wpCliLimits?: Partial<Omit<CommandLimits, "seconds">> | undefined;
 }
@@ -48,6 +50,7 @@ const clockMilliseconds = 20;
 export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCli"] {
   const priorities = createCommandPriorities({ sharesProcessor: false });
   const turns = createCommandTurns();
+  const reserve = { folder: options.environments, bytes: options.diskReserveBytes ?? 0 };
 
   async function run(
     environment: EnvironmentRef,
@@ -85,7 +88,8 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
         {
           limits,
           stderr,
-          signal: options.network === null ? signal : AbortSignal.any([signal, options.network.lost]),
+          disk: { leftBytes: command.diskLeftBytes ?? null, reserve },
+          signal: endOf(place, signal, options),
           onStart: (child) => priorities.watch(companyOf(environment, command), child).setYielding(true),
         },
       );
@@ -111,6 +115,11 @@ function groupLimits(environment: EnvironmentRef, command: WpCliCommand): Sandbo
     companyId: companyOf(environment, command),
     limits,
   });
+}
+
+/** Returns the signal that ends a command. */
+function endOf({ sandbox }: EnvironmentSandbox, signal: AbortSignal, { network }: NativeWpCliOptions): AbortSignal {
+  return sandbox.isOffline || network === null ? signal : AbortSignal.any([signal, network.lost]);
 }
 
 const companyOf = (environment: EnvironmentRef, { companyId }: WpCliCommand) => companyId ?? environment.id;

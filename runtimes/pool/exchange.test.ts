@@ -34,3 +34,12 @@ test("the rest of a response may be read long after PHP has finished", () => {
   vi.advanceTimersByTime(10_000);
   expect(ended).toEqual(["finished"]);
 });
+
+test("that ends twice is finished once", () => {
+  const { exchange, ended } = begin();
+  exchange.respond({ status: 200, headers: [] }, new PassThrough());
+  const end = { failure: null, isLost: false, isCacheable: true, tags: null, errors: "", hasWritten: false };
+  exchange.end(end);
+  exchange.end(end);
+  expect(ended).toEqual(["finished"]);
+});

@@ -82,11 +82,12 @@ export class Exchange {
 
   /** Takes pages that PHP has made outdated. */
   reportStalePages(pages: StalePages): void {
-    this.#stalePages = mergeStalePages(this.#stalePages, pages);
-    this.callbacks.onStalePages?.(pages);
+    const before = this.#stalePages;
+    this.#stalePages = mergeStalePages(before, pages);
+    if (!before.everything) this.callbacks.onStalePages?.(this.#stalePages.everything ? this.#stalePages : pages);
   }
 
-  /** The response begins. Whoever reads the body determines its pace. */
+  /** The response begins. The reader of the body determines its pace. */
   respond({ status, headers }: Pick<PhpResponse, "status" | "headers">, body: Readable): void {
     // A response that is not read to its end must not cause errors when it is aborted.
     body.on("error", () => undefined);
@@ -102,7 +103,9 @@ export class Exchange {
     });
   }
 
+  /** Further calls have no effect. */
   end({ failure, isLost, isCacheable, tags, errors, hasWritten }: ExchangeEnd): void {
+    if (this.#hasEnded) return;
     this.#hasEnded = true;
     this.#stopDeadline();
     this.#log.end();

@@ -28,7 +28,9 @@ export interface PhpMessageListener {
 /** The platform's own script sends fewer. */
 const maxAddresses = 1_000;
 const maxAddressLength = 2_000;
-const maxMessageLength = 1 << 20;
+const maxMessageLength = 1 << 18;
+/** Of one request. Beyond them, its page is private, and everything is outdated. */
+const maxMessages = 2_000;
 /** A page that shows more is outdated by any change. */
 const maxTags = 500;
 const tagForm = /^[#\w-]{1,64}$/;
@@ -36,6 +38,7 @@ const tagForm = /^[#\w-]{1,64}$/;
 export function createPhpMessages(): PhpMessages {
   let current: PhpMessageListener | null = null;
   let waitingOrder: string | null = null;
+  let count = 0;
 
   /** Only the first script that asks gets the order, which is the platform's own. */
   function takeOrder(): string {
@@ -44,13 +47,24 @@ export function createPhpMessages(): PhpMessages {
     return order;
   }
 
+  /** Whether there are too many messages, which only a script of the site's own sends. */
+  function isTooMany(): boolean {
+    count += 1;
+    if (count === maxMessages) {
+      current?.isPrivate();
+      current?.onStalePages({ urls: [], subtrees: [], tags: [], everything: true });
+    }
+    return count >= maxMessages;
+  }
+
   return {
     begin: (listener, order = null) => {
       current = listener;
       waitingOrder = order;
+      count = 0;
     },
     receive: (message) => {
-      const parsed = message.length > maxMessageLength ? null : parse(message);
+      const parsed = isTooMany() || message.length > maxMessageLength ? null : parse(message);
       if (parsed?.sitewright === "order") return takeOrder();
       if (parsed?.sitewright === "housekeeping") current?.onlyHousekeeping?.();
       if (parsed?.sitewright === "private") current?.isPrivate();

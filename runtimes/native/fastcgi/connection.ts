@@ -171,8 +171,11 @@ export class FastCgiConnection {
     request.onPace?.();
   }
 
-  #resume({ request }: Exchange): void {
-    if (!this.#socket.isPaused()) return;
+  #resume(exchange: Exchange): void {
+    const { request } = exchange;
+    // The reader of an earlier response does not determine the pace of this one.
+    const isOther = this.#exchange !== null && this.#exchange !== exchange;
+    if (isOther || !this.#socket.isPaused()) return;
     request.onPace?.();
     this.#socket.resume();
   }

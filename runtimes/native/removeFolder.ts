@@ -1,0 +1,22 @@
+/** Removes folders in which sites' programs may have made paths that are too long for Node. */
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { rename } from "node:fs/promises";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/** Removes the folder with all its content, or nothing if there is none. */
+export async function removeFolder(folder: string): Promise<void> {
+  await run("rm", ["-rf", "--", folder]);
+}
+
+/** Makes the path free at once. What was there is removed in the background; what can't be removed is reported. */
+export async function removeLater(folder: string, onFailure: (error: unknown) => void): Promise<void> {
+  const old = `${folder}.old-${randomBytes(4).toString("hex")}`;
+  const isThere = await rename(folder, old).then(
+    () => true,
+    () => false,
+  );
+  if (isThere) removeFolder(old).catch(onFailure);
+}
