@@ -20,6 +20,7 @@ import { environmentMounts } from "./environmentMounts.ts";
 import { type MessageSocket, openMessageSocket } from "./messageSocket.ts";
 import { removeFolder } from "./removeFolder.ts";
 import type { Mount, Sandbox } from "./sandbox.ts";
+import { settingLine } from "./settingLine.ts";
 
 /** An installation of PHP on this machine. */
 export interface PhpProgram {
@@ -93,12 +94,9 @@ const phpSettingsFolder = `${internalFolder}/settings`;
 
 /** Throws if a setting can't be written to the file. */
 function settingsFile(settings: PhpSettings): string {
-  const lines = Object.entries(settings).map(([name, value]) => {
-    if (/["\\\p{Cc}]/u.test(`${name}${value}`))
-      throw new Error(`The setting ${name} has characters that PHP can't read.`);
-    return `${name} = "${value}"\n`;
-  });
-  return lines.join("");
+  return Object.entries(settings)
+    .map(([name, value]) => `${settingLine(name, value)}\n`)
+    .join("");
 }
 
 /** Returns the path of a socket for messages in the sandbox. */

@@ -13,6 +13,7 @@ import { FastCgiConnection } from "./fastcgi/connection.ts";
 import { FpmSockets } from "./fpmSockets.ts";
 import { childrenOf, commandLineOf, descendantsOf, killIfAlive } from "./processTree.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { settingLine } from "./settingLine.ts";
 import { firstInherited, killSandbox, type SandboxedProcess, spawnSandboxed } from "./spawnSandboxed.ts";
 
 export interface FpmOptions {
@@ -190,13 +191,6 @@ function startWith(
   }
 }
 
-/** Throws if a setting can't be written to the file. */
-function settingLine([name, value]: readonly [string, string | number]): string {
-  if (/["\\\p{Cc}]/u.test(`${name}${value}`))
-    throw new Error(`The setting ${name} has characters that php-fpm can't read.`);
-  return `php_admin_value[${name}] = "${value}"`;
-}
-
 function configurationOf({ slots, idleSeconds, settings, slotSettings }: FpmOptions): string {
   const pools = Array.from({ length: slots }, (_, slot) => [
     `[${nameOf(slot)}]`,
@@ -206,7 +200,9 @@ function configurationOf({ slots, idleSeconds, settings, slotSettings }: FpmOpti
     `pm.process_idle_timeout = ${idleSeconds}s`,
     "clear_env = yes",
     "security.limit_extensions = .php",
-    ...Object.entries({ ...settings, ...slotSettings?.(slot) }).map(settingLine),
+    ...Object.entries({ ...settings, ...slotSettings?.(slot) }).map(([name, value]) =>
+      settingLine(`php_admin_value[${name}]`, value),
+    ),
   ]);
   // It logs to standard error, and still wants a file.
   const global = ["[global]", "daemonize = no", "error_log = /dev/null", `log_limit = ${maxLineBytes}`];

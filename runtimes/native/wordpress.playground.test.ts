@@ -151,5 +151,5 @@ test("a master that can't start says why, and leaves nothing", async () => {
   const start = FpmMaster.start({ ...options, sandbox, program: "/usr/sbin/no-fpm" });
   await expect(start).rejects.toThrow(/did not start: .*no-fpm/);
   const settings = { ...options.settings, user_agent: 'a"\nlisten = /tmp/x' };
-  await expect(FpmMaster.start({ ...optionsOf("quoted"), settings })).rejects.toThrow(/user_agent has characters/);
+  await expect(FpmMaster.start({ ...optionsOf("quoted"), settings })).rejects.toThrow(/user_agent\] has characters/);
 });

@@ -1,8 +1,8 @@
 <?php
 /**
- * Messages to the server. PHP under WebAssembly has a function for them. Elsewhere they go through a socket of which the
- * server knows whose it is: each message and its answer is preceded by its length, and PHP waits for the answer. So the server has
- * every message of a page before the page ends.
+ * Messages to the server. PHP under WebAssembly has a function for them. Elsewhere they go through a socket; the server knows
+ * which environment it belongs to. Each message and its answer is preceded by its length, and PHP waits for the answer. So the
+ * server has every message of a page before the page ends.
  */
 
 if ( ! function_exists( 'post_message_to_js' ) ) {
