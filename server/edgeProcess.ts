@@ -285,6 +285,7 @@ function native(config: Config, log: Logger, tools: ServingTools, machine: Nativ
     uploads: config.uploads,
     acceptMail: acceptMailOf(config, log),
     onLog: (line) => log.debug(line),
+    onFailure: (err) => log.warn({ err }, "Something of a php-fpm that has ended could not be removed"),
   });
 }
 

@@ -15,6 +15,8 @@ import { FpmMaster } from "./fpmMaster.ts";
 export interface FpmOptions extends SandboxOptions {
   /** Receives each line that php-fpm logs about itself. */
   readonly onLog: (line: string) => void;
+  /** Receives the error if something of a php-fpm that has ended could not be removed. */
+  readonly onFailure: (error: unknown) => void;
 }
 
 /** The child of a slot without a connection ends after this time. */

@@ -51,7 +51,7 @@ export function createReadOnlyPhp(
     starting
       .then(({ master }) => master.exited)
       .then(forget, forget)
-      .catch((error: unknown) => options.onLog(`Ending php-fpm failed: ${error}`));
+      .catch((error: unknown) => options.onFailure(error));
     return starting;
   }
 
@@ -62,7 +62,7 @@ export function createReadOnlyPhp(
     if (ending == null) return;
     ending.master.kill();
     await ending.master.exited;
-    await ending.place.close().catch((error: unknown) => options.onLog(`Ending php-fpm failed: ${error}`));
+    await ending.place.close().catch((error: unknown) => options.onFailure(error));
   }
 
   async function useOnce<T>(work: (php: ReadOnlyPhp) => Promise<T>): Promise<T> {

@@ -93,7 +93,7 @@ export function createSlots(options: FpmOptions): Slots {
   /** Resolves when nothing of it is left. Never rejects. */
   async function end(key: string, environment: Environment): Promise<void> {
     forget(key, environment);
-    const ended = close(environment).catch((error: unknown) => options.onLog(`Ending php-fpm failed: ${error}`));
+    const ended = close(environment).catch((error: unknown) => options.onFailure(error));
     ending.add(ended);
     await ended;
     ending.delete(ended);

@@ -48,6 +48,9 @@ export async function makeWorldWithTwoRuntimes(): Promise<World> {
               requestDeadlineSeconds: 60,
               idleSeconds: 300,
               onLog: () => undefined,
+              onFailure: (error) => {
+                throw error;
+              },
             }),
           }),
       };

@@ -25,6 +25,9 @@ process.once("message", async ({ data, php, environment, script, ...places }: Se
     requestDeadlineSeconds: 600,
     idleSeconds: 600,
     onLog: () => undefined,
+    onFailure: (error) => {
+      throw error;
+    },
   });
   await serving.setEnvironments([environment]);
   for (const isReadOnly of [false, true])

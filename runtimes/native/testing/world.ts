@@ -65,6 +65,9 @@ export async function openNative({ uploads, diskReserveBytes, ...changes }: Chan
     requestDeadlineSeconds: 60,
     idleSeconds: 300,
     onLog: (line) => log.push(line),
+    onFailure: (error) => {
+      throw error;
+    },
     ...changes,
   });
   return {
