@@ -277,6 +277,7 @@ function native(config: Config, log: Logger, tools: ServingTools, machine: Nativ
     phpOf: machine.phpOf,
     network: machine.sandboxNetwork,
     packageSource: config.wporgUrl,
+    layers: machine.layers,
     diskReserveBytes: config.diskReserveBytes,
     maxWorkers: config.maxWorkers,
     allWorkersMemoryBytes: workersMemory() / 2,

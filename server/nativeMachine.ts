@@ -20,6 +20,8 @@ export interface NativeMachine {
   readonly defaultPhpVersion: string;
   readonly network: PhpNetwork;
   readonly sandboxNetwork: SandboxNetwork;
+  /** Folder for the layers of read-only requests. */
+  readonly layers: string;
   /** Folder for the sockets of this process's sandboxes. */
   readonly run: string;
   /** The part of the runtime's state that each runtime keeps in a file of its own. */
@@ -42,8 +44,10 @@ export async function openNativeMachine(
   const problem = describeMissing(findings);
   if (problem !== null || newest === undefined) throw new CannotStart(problem ?? noPhpMessage);
   const run = join(config.run, `native-${user}`);
+  const layers = join(config.data, user, "native-layers");
   // Of a process that was killed: its sandboxes have ended with it.
-  await removeLater(run, (err) => log.warn({ err, folder: run }, "An old folder of native PHP could not be removed"));
+  for (const folder of [run, layers])
+    await removeLater(folder, (err) => log.warn({ err, folder }, "An old folder of native PHP could not be removed"));
   const lost = new AbortController();
   const network = await createPhpNetwork({
     ...phpNetwork(config),
@@ -73,6 +77,7 @@ export async function openNativeMachine(
       hostsFile: (environmentId) => network.hostsFile(environmentId),
       lost: lost.signal,
     },
+    layers,
     run: join(run, "php"),
     eventsFile: join(dirname(config.eventsFile), `native-${basename(config.eventsFile)}`),
   };

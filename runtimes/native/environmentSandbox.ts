@@ -50,6 +50,8 @@ export interface SandboxOptions {
   readonly environments: string;
   /** Folder for sockets, which is closed to others. Its path is short: those of sockets may have 107 bytes. */
   readonly run: string;
+  /** Folder on a disk for the changes that read-only requests attempt, closed to others. */
+  readonly layers: string;
   /** Returns the installation of a version such as `8.2`. Throws if there is none. */
   readonly phpOf: (version: string) => PhpProgram;
   /** URL of the package source; null: none. */
@@ -127,8 +129,10 @@ export function openEnvironmentSandbox(
   const mounts = environmentMounts(environment, options);
   const database = mounts.find(({ to }) => to === databaseFolder)?.from ?? "";
   const files = [databaseFile, plainDatabaseFile].map((name) => path.join(database, name));
-  const folder = path.join(options.run, randomBytes(4).toString("hex"));
-  const protectedMounts = isReadOnly ? readOnlyMounts(mounts, path.join(folder, "above")) : mounts;
+  const name = randomBytes(4).toString("hex");
+  const folder = path.join(options.run, name);
+  const layer = { folder: path.join(options.layers, name) };
+  const protectedMounts = isReadOnly ? readOnlyMounts(mounts, path.join(layer.folder, "above")) : mounts;
   const [messageSockets, settingsFolder] = [path.join(folder, "m"), path.join(folder, "settings")];
   const packageSource = path.join(folder, "source.json");
   const sandbox: Sandbox = {
@@ -136,7 +140,7 @@ export function openEnvironmentSandbox(
     root,
     // The empty path stands for the folder of the installation. PHP that starts itself again finds the settings there, too.
     variables: { PHP_INI_SCAN_DIR: `:${phpSettingsFolder}` },
-    ...(isReadOnly && canMountLayers() && { layer: { folder } }),
+    ...(isReadOnly && canMountLayers() && { layer }),
     mounts: [
       ...protectedMounts,
       { from: platformSource, to: platformFolder, isWritable: false },
@@ -160,14 +164,14 @@ export function openEnvironmentSandbox(
   const messages: MessageSocket[] = [];
   async function close(): Promise<void> {
     for (const socket of messages) socket.close();
-    await removeFolder(folder);
+    for (const each of [folder, layer.folder]) await removeFolder(each);
   }
 
   async function open(): Promise<EnvironmentSandbox> {
     await mkdir(options.run, { recursive: true, mode: 0o700 });
     for (const each of [messageSockets, settingsFolder]) await mkdir(each, { recursive: true, mode: 0o755 });
     await writeFile(path.join(settingsFolder, "sitewright.ini"), settingsFile(settings), { mode: 0o644 });
-    if (sandbox.layer !== undefined) await prepareLayer(folder, environment.documentRoot);
+    if (sandbox.layer !== undefined) await prepareLayer(layer.folder, environment.documentRoot);
     await writeFile(packageSource, JSON.stringify(options.packageSource), { mode: 0o644 });
     for (let index = 0; index < sockets; index += 1)
       messages.push(await openMessageSocket(path.join(messageSockets, String(index))));
@@ -203,6 +207,7 @@ function readOnlyMounts(mounts: readonly Mount[], above: string): readonly Mount
 
 /** Makes the folders of a layer above the web root. */
 async function prepareLayer(folder: string, documentRoot: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   await symlink(documentRoot, path.join(folder, "below"));
   const { uid, gid, mode } = await stat(documentRoot);
   for (const name of ["changes", "work", "above"]) {

@@ -56,7 +56,7 @@ export function createPhpLog(): PhpLog {
     },
     add: (line) => keep(Buffer.from(`${line}\n`)),
     end() {
-      const last = keep(withoutMarks(rest));
+      const last = rest.length === 0 ? rest : keep(Buffer.concat([withoutMarks(rest), Buffer.from("\n")]));
       rest = Buffer.alloc(0);
       return linesOmitted === 0 ? last : Buffer.concat([last, Buffer.from(`\n… and ${linesOmitted} more lines\n`)]);
     },

@@ -95,6 +95,7 @@ function phpIn(
   makeUnusable: () => void,
 ): ReadOnlyPhp {
   const [messages] = place.messages;
+  const { layer } = place.sandbox;
   if (messages === undefined) throw new Error("There is no socket for messages.");
   return {
     connect: () => master.connect(0),
@@ -105,9 +106,9 @@ function phpIn(
       master.killSlot(0);
       await master.slotEnded(0);
       const hasChanged =
-        place.sandbox.layer !== undefined &&
+        layer !== undefined &&
         // What can't be compared, such as a path that is too long, was made by a script.
-        (await hasChangedFiles(path.join(place.folder, "changes"), documentRoot).catch(() => true));
+        (await hasChangedFiles(path.join(layer.folder, "changes"), documentRoot).catch(() => true));
       if (hasChanged) makeUnusable();
       return hasChanged;
     },

@@ -19,6 +19,7 @@ const mails: OutgoingMail[] = [];
 beforeAll(async () => {
   world = await openNative({
     workerMemoryBytes: 500e6,
+    isOnDisk: true,
     acceptMail: async (_, mail) => {
       mails.push(mail);
       return null;

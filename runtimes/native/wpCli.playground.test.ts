@@ -8,7 +8,7 @@ import { type NativeWorld, openNative } from "./testing/world.ts";
 let world: NativeWorld;
 let site: Site;
 beforeAll(async () => {
-  world = await openNative();
+  world = await openNative({ isOnDisk: true });
   site = await world.site();
 });
 afterAll(() => world?.close());

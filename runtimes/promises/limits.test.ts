@@ -14,7 +14,7 @@ let world: SiteWorld;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openWorld({ maxWorkers: 4, uploads });
+  world = await openWorld({ maxWorkers: 4, uploads, isOnDisk: true });
   site = await world.site();
 }, 120_000);
 afterAll(() => world.close());

@@ -16,6 +16,8 @@ export interface WorldChanges extends Partial<PoolServingOptions> {
   readonly packageSource?: string | null;
   readonly uploads?: UploadLimits;
   readonly diskReserveBytes?: number;
+  /** Whether sites are on a disk and not in memory, if the engine needs that. */
+  readonly isOnDisk?: boolean;
 }
 
 export interface SiteWorld extends World {

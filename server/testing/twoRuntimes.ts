@@ -83,6 +83,7 @@ function nativePhp(dataFolder: string) {
       return program;
     },
     packageSource: null,
+    layers: join(dataFolder, "layers"),
     network: null,
   };
 }

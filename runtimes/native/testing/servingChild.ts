@@ -1,4 +1,5 @@
 /** A process that serves an environment natively, for tests that kill it. It requests a URL at once. */
+import path from "node:path";
 import { exampleRequest } from "../../conformance/conformance.ts";
 import { useEnvironmentGroups } from "../../processor/environments.ts";
 import type { ServedEnvironment } from "../../serving.ts";
@@ -21,6 +22,7 @@ process.once("message", async ({ data, php, environment, script, ...places }: Se
     phpOf: () => php,
     network: null,
     packageSource: null,
+    layers: path.join(places.run, "l"),
     maxWorkers: 2,
     requestDeadlineSeconds: 600,
     idleSeconds: 600,

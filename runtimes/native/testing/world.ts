@@ -24,12 +24,20 @@ interface Changes extends Partial<Omit<NativeServingOptions, "uploads">> {
   readonly uploads?: UploadLimits;
   /** How much of the disk must stay free. */
   readonly diskReserveBytes?: number;
+  /** Whether sites are on a disk, where what they write is measured. Absent: they may be in memory. */
+  readonly isOnDisk?: boolean;
 }
 
 /** Opens a native runtime without network. `close` also removes its folder. */
-export async function openNative({ uploads, diskReserveBytes, ...changes }: Changes = {}): Promise<NativeWorld> {
+export async function openNative({
+  uploads,
+  diskReserveBytes,
+  isOnDisk = false,
+  ...changes
+}: Changes = {}): Promise<NativeWorld> {
   const folder = await mkdtemp(path.join(tmpdir(), "native-"));
-  const environments = path.join(folder, "environments");
+  const disk = isOnDisk ? await mkdtemp(path.join(process.env.SITEWRIGHT_TEST_DISK ?? tmpdir(), "native-")) : folder;
+  const environments = path.join(disk, "environments");
   const run = path.join(folder, "run");
   await mkdir(run, { mode: 0o700 });
   const log: string[] = [];
@@ -46,6 +54,7 @@ export async function openNative({ uploads, diskReserveBytes, ...changes }: Chan
     },
     network: null,
     packageSource,
+    layers: path.join(disk, "layers"),
     uploads,
     ...(diskReserveBytes !== undefined && { diskReserveBytes }),
   };
@@ -79,7 +88,7 @@ export async function openNative({ uploads, diskReserveBytes, ...changes }: Chan
     ...createSites(runtime, serving, php.version),
     close: async () => {
       await serving.close();
-      await rm(folder, { recursive: true, force: true });
+      for (const each of new Set([folder, disk])) await rm(each, { recursive: true, force: true });
     },
   };
 }
