@@ -41,7 +41,7 @@ test("an environment moves to another runtime with the next list, and its usage 
   expect(serving.usage()).toEqual([expect.objectContaining({ environmentId: environment.id, phpRequests: 2 })]);
 });
 
-/** Requests to the playground end when they are told to. */
+/** A serving side for the playground whose requests end when the test says so. */
 function movingServing(moveSeconds?: number) {
   const asked: string[] = [];
   const finishing = Promise.withResolvers<void>();

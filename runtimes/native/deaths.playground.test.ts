@@ -70,7 +70,7 @@ function killAll(processes: readonly number[]): void {
 }
 
 /** Ends all PHP, as when nobody has visited the sites for long. */
-async function sleep(): Promise<void> {
+async function endAllPhp(): Promise<void> {
   await world.serving.setEnvironments([]);
   expect(sandboxes()).toEqual([]);
   await world.serving.setEnvironments([served]);
@@ -101,7 +101,7 @@ describe("a master", () => {
     killAll(masters());
     await expect.poll(sandboxes).toEqual([]);
     await hello({ isReadOnly });
-    await sleep();
+    await endAllPhp();
     expect(await leftovers()).toBe(0);
   });
 
@@ -111,18 +111,18 @@ describe("a master", () => {
     killAll(masters());
     expect(await Promise.all(outcomes)).toEqual(["crashed", "crashed"]);
     await hello();
-    await sleep();
+    await endAllPhp();
     expect(await leftovers()).toBe(0);
   });
 
   test("that is killed while it starts leaves nothing", async () => {
-    await sleep();
+    await endAllPhp();
     const first = outcomeOf(get("/hello.php"));
     await expect.poll(sandboxes, { interval: 1 }).not.toEqual([]);
     killAll(sandboxes());
     expect([200, "unavailable"]).toContain(await first);
     await hello();
-    await sleep();
+    await endAllPhp();
     expect(await leftovers()).toBe(0);
   });
 });
@@ -176,14 +176,14 @@ describe("an environment", () => {
     await rm(path.join(world.environments, its.environment.id), { recursive: true });
     expect(await outcomeOf(visitor.get("/vanish.php"))).toBe(404);
     expect(await outcomeOf(visitor.get("/vanish.php", { isReadOnly: true }))).toBe("unavailable");
-    await sleep();
+    await endAllPhp();
     expect(await leftovers()).toBe(0);
   });
 });
 
 test("a thousand visitors who leave early leave nothing behind", async () => {
   await hello();
-  await sleep();
+  await endAllPhp();
   const descriptors = async () => (await readdir("/proc/self/fd")).length;
   const before = await descriptors();
   const visits = Array.from({ length: 1_000 }, async (_, index) => {
@@ -203,13 +203,13 @@ test("a thousand visitors who leave early leave nothing behind", async () => {
   });
   await Promise.all(visits);
   await hello();
-  await sleep();
+  await endAllPhp();
   await expect.poll(descriptors).toBe(before);
 });
 
 describe("a serving process that is killed", () => {
   test("leaves no process of PHP, and the next one serves", async () => {
-    await sleep();
+    await endAllPhp();
     const run = path.join(path.dirname(world.environments), "run/killed");
     const child = fork(fileURLToPath(new URL("./testing/servingChild.ts", import.meta.url)), { execArgv: [] });
     onTestFinished(() => void child.kill("SIGKILL"));

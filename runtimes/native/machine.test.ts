@@ -18,7 +18,7 @@ test("a machine with everything has nothing missing", async () => {
   expect(offered).not.toEqual([]);
 });
 
-test("without bubblewrap, PHP can't be asked, and only what is missing is told", async () => {
+test("without bubblewrap, the missing packages are reported although PHP can't be inspected", async () => {
   vi.stubEnv("PATH", "/nowhere");
   onTestFinished(() => void vi.unstubAllEnvs());
   const { missing, offered } = await examineMachine({ groups, phpRoots }, () => false);

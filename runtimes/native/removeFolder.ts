@@ -11,7 +11,7 @@ export async function removeFolder(folder: string): Promise<void> {
   await run("rm", ["-rf", "--", folder]);
 }
 
-/** Makes the path free at once. What was there is removed in the background; what can't be removed is reported. */
+/** Renames the folder, so that its path is free at once, and removes it in the background. `onFailure` gets the error if that fails. */
 export async function removeLater(folder: string, onFailure: (error: unknown) => void): Promise<void> {
   const old = `${folder}.old-${randomBytes(4).toString("hex")}`;
   const isThere = await rename(folder, old).then(

@@ -60,7 +60,7 @@ const mostUsedMemory = 0.5;
 
 export function createSlots(options: FpmOptions): Slots {
   const environments = new Map<string, Environment>();
-  /** Also those that get no more workers, with their keys. */
+  /** All environments whose php-fpm has not ended yet, with their keys; some get no more workers. */
   const unfinished = new Map<Environment, string>();
   const ending = new Set<Promise<void>>();
   options.network?.lost.addEventListener("abort", () => void endAll());

@@ -60,7 +60,7 @@ export class FpmWorker implements Worker {
     return this.#process.pid ?? 0;
   }
 
-  /** PHP's process, and those that it has started. */
+  /** The ids of PHP's process and its descendants. */
   #processes(): readonly number[] {
     return this.pid === 0 ? [] : [this.pid, ...descendantsOf(this.pid)];
   }

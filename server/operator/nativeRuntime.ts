@@ -21,7 +21,7 @@ export async function nativeRuntime({ data, regions, phpRoots, phpMayReach }: Co
   return [
     ...missing.map((sentence) => problem(`Native PHP: ${sentence}`)),
     ...(missing.length > 0 ? [] : [ok(`Native PHP: ${versions.join(", ")}, in sandboxes.`)]),
-    // Otherwise, they are among what is missing.
+    // If no PHP is offered, the missing requirements already say why.
     ...(offered.length > 0 ? refused : []).map((sentence) => note(`Native PHP: ${sentence}`)),
     ...[...degraded, ...(network === null ? [] : [network])].map((sentence) => note(`Native PHP: ${sentence}`)),
   ];

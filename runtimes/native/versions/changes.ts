@@ -73,7 +73,7 @@ async function hasVersion(root: PhpRoot, version: string): Promise<boolean> {
   return offered.some((one) => one.version === version);
 }
 
-/** Only one process at a time changes what was added. */
+/** Only one process at a time changes the list of added folders. */
 async function whileLocked<T>(folder: string, work: () => Promise<T>): Promise<T> {
   try {
     await mkdir(folder, { recursive: true });

@@ -56,7 +56,7 @@ it("a move starts an operation, with an entry in the activity log", async () => 
   );
 });
 
-it("a runtime that the installation lacks is refused, with those that it has", async () => {
+it("an unknown runtime is refused, and the error lists the known ones", async () => {
   const { status, body } = await move(await addEnvironment(), { runtime: "moon" });
   expect([status, body.message]).toEqual([
     400,
