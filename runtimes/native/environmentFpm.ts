@@ -12,7 +12,7 @@ import {
 } from "./environmentSandbox.ts";
 import { FpmMaster } from "./fpmMaster.ts";
 
-export interface FpmOptions extends SandboxOptions {
+export interface EnvironmentFpmOptions extends SandboxOptions {
   /** Receives each line that php-fpm logs about itself. */
   readonly onLog: (line: string) => void;
   /** Receives the error if something of a php-fpm that has ended could not be removed. */
@@ -23,7 +23,11 @@ export interface FpmOptions extends SandboxOptions {
 const idleSeconds = 10;
 
 /** Starts php-fpm in the sandbox, which is closed if that fails. */
-export async function startFpm(php: PhpProgram, place: EnvironmentSandbox, { onLog }: FpmOptions): Promise<FpmMaster> {
+export async function startFpm(
+  php: PhpProgram,
+  place: EnvironmentSandbox,
+  { onLog }: EnvironmentFpmOptions,
+): Promise<FpmMaster> {
   try {
     return await FpmMaster.start({
       sandbox: place.sandbox,

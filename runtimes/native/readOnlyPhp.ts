@@ -3,7 +3,7 @@ import path from "node:path";
 import type { ServedEnvironment } from "../serving.ts";
 import { createTurns } from "../turns.ts";
 import { hasChangedFiles } from "./changedFiles.ts";
-import { type FpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
+import { type EnvironmentFpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
 import {
   type EnvironmentSandbox,
   messageSocketPath,
@@ -26,7 +26,7 @@ interface Started {
 export function createReadOnlyPhp(
   environment: ServedEnvironment,
   php: PhpProgram,
-  options: FpmOptions,
+  options: EnvironmentFpmOptions,
 ): ReadOnlyPhpOfEnvironment {
   const turns = createTurns({ total: 1, extra: 0 });
   let started: Promise<Started> | null = null;

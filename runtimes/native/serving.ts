@@ -1,11 +1,11 @@
 /** The serving side of the native runtime: runs PHP in php-fpm, one master for each environment. */
 import { createPoolServing, type PoolServing, type PoolServingOptions } from "../pool/serving.ts";
 import type { Serving } from "../serving.ts";
-import type { FpmOptions } from "./environmentFpm.ts";
+import type { EnvironmentFpmOptions } from "./environmentFpm.ts";
 import { createSlots } from "./slots.ts";
 import { FpmWorker } from "./worker.ts";
 
-export interface NativeServingOptions extends PoolServingOptions, FpmOptions {
+export interface NativeServingOptions extends PoolServingOptions, EnvironmentFpmOptions {
   /** How much of the disk PHP must leave free. Absent: nothing. */
   readonly diskReserveBytes?: number;
 }

@@ -6,7 +6,7 @@
 import { memoryFolder } from "../phpFolders.ts";
 import { limitsOf } from "../pool/limits.ts";
 import type { ServedEnvironment } from "../serving.ts";
-import { type FpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
+import { type EnvironmentFpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
 import { type EnvironmentSandbox, messageSocketPath, openEnvironmentSandbox } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import type { FpmMaster } from "./fpmMaster.ts";
@@ -58,7 +58,7 @@ const extraSlots = 8;
  */
 const mostUsedMemory = 0.5;
 
-export function createSlots(options: FpmOptions): Slots {
+export function createSlots(options: EnvironmentFpmOptions): Slots {
   const environments = new Map<string, Environment>();
   /** All environments whose php-fpm has not ended yet, with their keys; some get no more workers. */
   const unfinished = new Map<Environment, string>();
