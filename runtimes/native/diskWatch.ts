@@ -3,9 +3,9 @@
  * measured, and a request that has written more than there is room for is ended. Rewritten data counts again, so the environment's
  * own size is what counts in the end; it is measured from time to time.
  */
-import { readFile } from "node:fs/promises";
 import type { DiskReserve } from "../freeDisk.ts";
 import { freeDisk } from "../freeDisk.ts";
+import { writtenByProcess } from "./processTree.ts";
 
 interface DiskWatchOptions {
   /** Returns the ids of the processes that work for the request. */
@@ -32,14 +32,8 @@ const intervalMilliseconds = 100;
 const alwaysAllowedBytes = 8 << 20;
 
 /** Returns what processes have written so far, except those that are gone. 0 if the system does not say. */
-export async function writtenBytes(processes: readonly number[]): Promise<number> {
-  const all = await Promise.all(processes.map(writtenByProcess));
-  return all.reduce((sum, bytes) => sum + bytes, 0);
-}
-
-async function writtenByProcess(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/io`, "utf8").catch(() => "");
-  return Number(/^write_bytes: (\d+)$/m.exec(text)?.[1] ?? 0);
+export function writtenBytes(processes: readonly number[]): number {
+  return processes.reduce((sum, pid) => sum + writtenByProcess(pid), 0);
 }
 
 export function watchDisk({ processes, before, leftBytes, reserve, onExcess }: DiskWatchOptions): DiskWatch {
@@ -47,7 +41,7 @@ export function watchDisk({ processes, before, leftBytes, reserve, onExcess }: D
   let isOver = false;
 
   async function measure(): Promise<void> {
-    written = Math.max(written, (await writtenBytes(processes())) - before);
+    written = Math.max(written, writtenBytes(processes()) - before);
     if (isOver || written <= alwaysAllowedBytes) return;
     const isFull = (await freeDisk(reserve).catch(() => 1)) <= 0;
     // Meanwhile the request may have ended.

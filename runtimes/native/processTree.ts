@@ -1,6 +1,7 @@
 /** Finds processes that belong to another one, from Linux's `/proc`. */
 import { readFileSync } from "node:fs";
 
+/** Without waiting: these files are made in memory when they are read. */
 function read(file: string): string {
   try {
     return readFileSync(file, "utf8");
@@ -23,6 +24,11 @@ export function descendantsOf(pid: number): readonly number[] {
 /** Returns the process's command line, which it can change; empty if it has ended. */
 export function commandLineOf(pid: number): string {
   return read(`/proc/${pid}/cmdline`).replaceAll("\0", " ").trim();
+}
+
+/** Returns how many bytes a process has written to disks. 0 if it has ended, or the system does not say. */
+export function writtenByProcess(pid: number): number {
+  return Number(/^write_bytes: (\d+)$/m.exec(read(`/proc/${pid}/io`))?.[1] ?? 0);
 }
 
 /** Kills a process, or with a negative number a process group. It may have ended. */

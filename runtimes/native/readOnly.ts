@@ -70,7 +70,7 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, rese
   if (deadline.aborted) stop();
   const watch = watchDisk({
     processes: php.processes,
-    before: await writtenBytes(php.processes()),
+    before: writtenBytes(php.processes()),
     leftBytes: maxLayerBytes,
     reserve,
     onExcess: () => {

@@ -106,7 +106,8 @@ export class FpmWorker implements Worker {
   ): Promise<void> {
     const slot = await this.#slot.catch((error: Error) => error);
     if (slot instanceof Error) return this.#end(exchange, { ...noRun, failure: slot }, false);
-    const [before, writtenBefore] = await Promise.all([slot.databaseState(), writtenBytes(this.#processes())]);
+    const before = await slot.databaseState();
+    const writtenBefore = writtenBytes(this.#processes());
     // Nothing waits between here and the connection: the slot of a worker that was killed meanwhile may be another one's.
     if (this.#killedFor !== null) return this.#end(exchange, { ...noRun, failure: new Error("It was ended.") }, false);
     if (request.task !== null && !existsSync(platformFile(taskFile(request.task)))) return this.#refuse(exchange);
