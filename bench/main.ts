@@ -6,6 +6,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { cloneRepository, type Installation, start } from "@sitewright/e2e/installation.ts";
 import { createSite } from "@sitewright/e2e/sites.ts";
 import { loadConfig } from "@sitewright/server/settings/config.ts";
@@ -18,7 +19,7 @@ import { measureDns } from "./dns.ts";
 import { measureDnsRecords } from "./dnsRecords.ts";
 import { measureDomains } from "./domains.ts";
 import { measureEnvironments } from "./environments.ts";
-import { measureFairness } from "./fairness.ts";
+import { rounds as fairnessRounds, measureFairness } from "./fairness.ts";
 import { measureGrowth } from "./growth.ts";
 import { measureImports } from "./imports.ts";
 import { measureLists } from "./lists.ts";
@@ -139,12 +140,21 @@ async function measureUncachedPage(installation: Installation): Promise<Figure> 
   };
 }
 
-const chosen = process.argv.slice(2);
-const unknown = chosen.filter((part) => !parts.includes(part));
-if (unknown.length > 0) {
-  log(`Unknown part: ${unknown.join(", ")}. Choose from ${parts.join(", ")}, or name none to run all.`);
+const { positionals: chosen, values: options } = parseArgs({
+  allowPositionals: true,
+  options: { attack: { type: "string", multiple: true, default: [] } },
+});
+
+/** Ends this process if a name is not among those that can be chosen. */
+function checkNames(what: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  log(`Unknown ${what}: ${unknown.join(", ")}. Choose from ${known.join(", ")}, or name none to run all.`);
   process.exit(2);
 }
+
+checkNames("part", chosen, parts);
+checkNames("attack", options.attack, fairnessRounds);
 const isSelected = (part: string) => chosen.length === 0 || chosen.includes(part);
 
 if (isSelected("imports")) {
@@ -262,7 +272,9 @@ try {
   }
   if (isSelected("fairness")) {
     log("a company next to a hostile one …");
-    figures.push(...(await measureFairness(installation, clone.folder, untilReady, log)));
+    const { attack: chosenRounds } = options;
+    const { folder } = clone;
+    figures.push(...(await measureFairness(installation, { folder, ready: untilReady, chosen: chosenRounds, log })));
   }
   if (isSelected("page")) {
     log("an uncached page …");
