@@ -7,7 +7,8 @@ import { createFakeServing } from "@sitewright/runtimes/fake/serving.ts";
 import type { PhpNetwork } from "@sitewright/runtimes/native/network/phpNetwork.ts";
 import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
-import { type ServingTools, startEdgeProcess } from "./edgeProcess.ts";
+import { startEdgeProcess } from "./edgeProcess.ts";
+import type { ServingTools } from "./edgeServing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
 
 async function makeConfig(settings: NodeJS.ProcessEnv = {}): Promise<Config> {

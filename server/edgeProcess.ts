@@ -14,26 +14,19 @@ import { readRules } from "@sitewright/edge/redirects/readRules.ts";
 import type { RedirectSources } from "@sitewright/edge/redirectVisits.ts";
 import { freeDisk } from "@sitewright/runtimes/freeDisk.ts";
 import type { PhpNetwork } from "@sitewright/runtimes/native/network/phpNetwork.ts";
-import { createNativeServing, type NativeServing } from "@sitewright/runtimes/native/serving.ts";
 import { phpGroup, useUsersFrom } from "@sitewright/runtimes/owner.ts";
 import { createPhpCredentials } from "@sitewright/runtimes/phpCredentials.ts";
-import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
-import { createPlaygroundServing, type PlaygroundServingOptions } from "@sitewright/runtimes/playground/serving.ts";
 import { edgeSocketName } from "@sitewright/runtimes/playground/worker/assignment.ts";
-import { workersMemory } from "@sitewright/runtimes/pool/serving.ts";
 import { joinEdgeGroup, removeEmptyGroups, useProcessorGroups } from "@sitewright/runtimes/processor/companies.ts";
-import type { RuntimeName } from "@sitewright/runtimes/runtimeNames.ts";
-import type { OnStalePages, Serving } from "@sitewright/runtimes/serving.ts";
-import { combineServings } from "@sitewright/runtimes/severalServings.ts";
+import type { Serving } from "@sitewright/runtimes/serving.ts";
 import { type Logger, pino } from "pino";
 import { makeApiCertificateReader } from "./apiCertificate.ts";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
+import { makeEdgeServing, type ServingTools } from "./edgeServing.ts";
 import { openGeoip } from "./geoip.ts";
 import { openKeySource } from "./keyFile.ts";
-import { makeAcceptMail } from "./mail/accept.ts";
-import { openSpool } from "./mail/spool.ts";
 import { type NativeMachine, openNativeMachine } from "./nativeMachine.ts";
-import { phpFolder, phpNetwork } from "./phpNetwork.ts";
+import { phpFolder } from "./phpNetwork.ts";
 import { secretsKeyFile } from "./sealedSettings.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
@@ -56,14 +49,6 @@ const emptyGroupsMilliseconds = 60_000;
 
 /** Creates the serving side of the runtimes. The compiler checks it against the edge's requirements. */
 type MakeServing = (tools: ServingTools) => Serving & Pick<Upstream, "status">;
-
-export interface ServingTools extends Pick<PlaygroundServingOptions, "credentialOf"> {
-  readonly edgePort: () => number;
-  /** Called with the pages that a change to a site has made stale. */
-  readonly onStalePages: OnStalePages;
-  /** Called with each line of PHP's error log. */
-  readonly onErrorLine: (environmentId: string, line: string) => void;
-}
 
 interface EdgeProcessOptions {
   readonly config: Config;
@@ -213,7 +198,7 @@ export async function runEdge(): Promise<void> {
       config,
       log,
       native,
-      makeServing: (tools) => servingOf(config, log, tools, native),
+      makeServing: (tools) => makeEdgeServing({ config, log, machine: native }, tools),
     });
     await sendToParent({ type: "ready", port: edge.port });
     await stopping.promise;
@@ -228,89 +213,6 @@ export async function runEdge(): Promise<void> {
     await sendToParent({ type: "failed", message });
     process.exit(1);
   }
-}
-
-function servingOf(
-  config: Config,
-  log: Logger,
-  tools: ServingTools,
-  machine: NativeMachine | null,
-): ReturnType<MakeServing> {
-  if (machine === null) {
-    const only = playground(config, log, tools);
-    const servings = { playground: only } satisfies Partial<Record<RuntimeName, Serving>>;
-    return { ...combineServings(servings), status: only.status };
-  }
-  const ofPlayground = playground(config, log, { ...tools, allWorkersMemoryBytes: workersMemory() / 2 });
-  const ofNative = native(config, log, tools, machine);
-  const combined = combineServings({ playground: ofPlayground, native: ofNative } satisfies Record<
-    RuntimeName,
-    Serving
-  >);
-  return {
-    ...combined,
-    setEnvironments: async (environments) => {
-      // The rules are for all users of environments, and before their PHP starts.
-      await machine.network.setEnvironments(environments);
-      await combined.setEnvironments(environments);
-    },
-    status: () => {
-      const status = ofPlayground.status();
-      return { ...status, workers: [...status.workers, ...ofNative.status().workers] };
-    },
-  };
-}
-
-function acceptMailOf(config: Config, log: Logger) {
-  return makeAcceptMail({
-    spool: openSpool(config.mailSpool),
-    onFailure: (err) => log.error({ err }, "Storing a message from a site failed; PHP got an error"),
-  });
-}
-
-function native(config: Config, log: Logger, tools: ServingTools, machine: NativeMachine): NativeServing {
-  return createNativeServing({
-    ...tools,
-    assets: config.assets,
-    environments: config.environments,
-    run: machine.run,
-    phpOf: machine.phpOf,
-    network: machine.sandboxNetwork,
-    packageSource: config.wporgUrl,
-    layers: machine.layers,
-    diskReserveBytes: config.diskReserveBytes,
-    maxWorkers: config.maxWorkers,
-    allWorkersMemoryBytes: workersMemory() / 2,
-    requestDeadlineSeconds: config.requestDeadlineSeconds,
-    idleSeconds: config.idleSeconds,
-    uploads: config.uploads,
-    acceptMail: acceptMailOf(config, log),
-    onLog: (line) => log.debug(line),
-    onFailure: (err) => log.warn({ err }, "Something of a php-fpm that has ended could not be removed"),
-  });
-}
-
-function playground(
-  config: Config,
-  log: Logger,
-  tools: ServingTools & Pick<PlaygroundServingOptions, "allWorkersMemoryBytes">,
-): ReturnType<typeof createPlaygroundServing> {
-  return createPlaygroundServing({
-    assets: config.assets,
-    environments: config.environments,
-    ...phpNetwork(config),
-    ...tools,
-    spareWorkers: config.spareWorkers,
-    maxWorkers: config.maxWorkers,
-    diskReserveBytes: config.diskReserveBytes,
-    requestDeadlineSeconds: config.requestDeadlineSeconds,
-    idleSeconds: config.idleSeconds,
-    uploads: config.uploads,
-    acceptMail: acceptMailOf(config, log),
-    // Newest first: most sites are switched to the newest version.
-    precompilePhpVersions: phpVersions.toReversed(),
-    onWarmUpFailure: (err) => log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),
-  });
 }
 
 /** Resolves when the message is sent, so that the process can exit; without a parent at once. */

@@ -279,6 +279,7 @@ export const compositionRoots: readonly string[] = [
   "server/main.ts",
   "server/control.ts",
   "server/edgeProcess.ts",
+  "server/edgeServing.ts",
   "server/dnsProcess.ts",
   "server/nativeMachine.ts",
   "server/operator.ts",

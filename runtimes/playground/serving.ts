@@ -2,13 +2,14 @@
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { createAssetStore } from "../assets/store.ts";
+import type { Engine } from "../pool/engine.ts";
 import { isAtFirstRequest } from "../pool/limits.ts";
 import type { Member } from "../pool/member.ts";
 import { createPoolServing, type PoolServing, type PoolServingOptions } from "../pool/serving.ts";
 import { companyOf } from "../pool/shares.ts";
 import { shareProcessor } from "../processor/companies.ts";
 import type { EnvironmentRef } from "../runtime.ts";
-import type { ServedEnvironment, Serving, UploadLimits } from "../serving.ts";
+import type { ServedEnvironment, UploadLimits } from "../serving.ts";
 import { defaultTemplate } from "../site/template.ts";
 import { driverFolder } from "../sqlite/driver.ts";
 import { extensionsFolder } from "./extensions/extensionsFolder.ts";
@@ -21,7 +22,7 @@ import type { AssignOrder, BootOrder } from "./worker/messages.ts";
 import { WorkerProcess } from "./worker/process.ts";
 import { createSpares } from "./worker/spares.ts";
 
-export interface PlaygroundServingOptions extends PoolServingOptions {
+export interface PlaygroundEngineOptions extends Pick<PoolServingOptions, "requestDeadlineSeconds"> {
   readonly assets: string;
   readonly environments: string;
   /** Folder of the socket on which the edge listens for PHP. */
@@ -60,18 +61,14 @@ export interface PlaygroundServingOptions extends PoolServingOptions {
   readonly onWarmUpFailure?: (error: unknown) => void;
 }
 
-export interface PlaygroundStatus extends ReturnType<PoolServing["status"]> {
-  /** Number of warm spare workers. */
-  readonly readyWorkers: number;
-  readonly machinery: {
-    /** PHP versions that are completely compiled, in ascending order. */
-    readonly compiledPhpVersions: readonly string[];
-  };
-}
+export type PlaygroundServingOptions = PlaygroundEngineOptions & PoolServingOptions;
 
-export interface PlaygroundServing extends Serving {
-  status(): PlaygroundStatus;
-}
+type Machinery = {
+  /** PHP versions that are completely compiled, in ascending order. */
+  readonly compiledPhpVersions: readonly string[];
+};
+
+export type PlaygroundServing = PoolServing<Machinery>;
 
 const defaultAheadSeconds = 60;
 
@@ -83,6 +80,14 @@ function isAtFirstPage({ isBusy, worker }: Member): boolean {
 }
 
 export function createPlaygroundServing(options: PlaygroundServingOptions): PlaygroundServing {
+  return createPoolServing(options, (members) => createPlaygroundEngine(options, members));
+}
+
+/** `poolMembers`: returns the workers of the pool, whichever engine started them. */
+export function createPlaygroundEngine(
+  options: PlaygroundEngineOptions,
+  poolMembers: () => readonly Member[],
+): Engine<Machinery> {
   const assets = createAssetStore({ folder: options.assets });
   const templates = createTemplateStore(assets);
   const compiled = createCompiledStore(assets, templates);
@@ -92,7 +97,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
 
   /** Time of the last activity: now if a worker is busy or a spare is missing. */
   function lastWork(): number {
-    const members = pool.members();
+    const members = poolMembers();
     const isAtWork = spares.count() < options.spareWorkers || members.some(({ isBusy }) => isBusy);
     return isAtWork ? performance.now() : Math.max(0, ...members.map(({ worker }) => worker.lastUsed));
   }
@@ -131,7 +136,7 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     },
     warmUp,
     deadlineSeconds,
-    isCrowded: () => pool.members().filter(isAtFirstPage).length >= availableParallelism() / 2,
+    isCrowded: () => poolMembers().filter(isAtFirstPage).length >= availableParallelism() / 2,
     onFailure: onWarmUpFailure,
   });
 
@@ -152,28 +157,13 @@ export function createPlaygroundServing(options: PlaygroundServingOptions): Play
     return worker;
   }
 
-  const pool = createPoolServing(options, start);
-
   return {
-    setEnvironments: async (environments) => {
-      await pool.setEnvironments(environments);
-      for (const { phpVersion } of environments) compiler.compile(phpVersion);
-    },
-    handle: pool.handle,
-    runTrial: async (environment, request) => {
-      const response = await pool.runTrial(environment, request);
-      compiler.compile(environment.phpVersion);
-      return response;
-    },
-    usage: pool.usage,
+    start,
+    anticipate: ({ phpVersion }) => compiler.compile(phpVersion),
+    status: () => ({ readyWorkers: spares.count(), machinery: { compiledPhpVersions: compiled.known() } }),
     close: async () => {
       compiler.close();
-      await Promise.all([pool.close(), spares.close()]);
+      await spares.close();
     },
-    status: () => ({
-      ...pool.status(),
-      readyWorkers: spares.count(),
-      machinery: { compiledPhpVersions: compiled.known() },
-    }),
   };
 }

@@ -1,4 +1,5 @@
 /** A worker in the pool with its environment, which it keeps until it is killed. */
+import { firstRuntime } from "../runtimeNames.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { limitsOf } from "./limits.ts";
 import type { Worker } from "./worker.ts";
@@ -20,11 +21,14 @@ export interface Member {
   candidateUntil: number;
 }
 
-/** Whether a worker for one can serve the other: same release, PHP version and network access. */
+const runtimeOf = ({ runtime = firstRuntime }: ServedEnvironment) => runtime;
+
+/** Whether a worker for one can serve the other: same runtime, release, PHP version and network access. */
 export function isCompatible(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {
   return (
     b !== undefined &&
     a.id === b.id &&
+    runtimeOf(a) === runtimeOf(b) &&
     a.release === b.release &&
     a.phpVersion === b.phpVersion &&
     a.documentRoot === b.documentRoot &&

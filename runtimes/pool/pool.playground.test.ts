@@ -174,3 +174,20 @@ test("a company gets no more workers than its limit, in all its environments tog
   pool.release(first);
   expect((await waiting).environment.id).toBe("greedy/3");
 }, 30_000);
+
+test("runtimes share the workers, and an environment that has moved to another runtime gets a new one", async () => {
+  const started: (string | undefined)[] = [];
+  const start = ({ runtime }: ServedEnvironment) => {
+    started.push(runtime);
+    return new WorkerProcess({ type: "boot", phpVersion: "8.3", compiled: null, codeCache }, 60);
+  };
+  const pool = openPool({ maxWorkers: 1, start });
+  await pool.setEnvironments(["playground", "native"].map((runtime) => ({ ...environment(runtime), runtime })));
+  pool.release(await pool.acquire("playground", "visitor", never));
+  pool.release(await pool.acquire("native", "visitor", never));
+  pool.release(await pool.acquire("playground", "visitor", never));
+  expect(started).toEqual(["playground", "native", "playground"]);
+  await pool.setEnvironments([{ ...environment("playground"), runtime: "native" }]);
+  await pool.acquire("playground", "visitor", never);
+  expect(started).toEqual(["playground", "native", "playground", "native"]);
+}, 30_000);

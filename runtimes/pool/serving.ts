@@ -1,22 +1,15 @@
 /** The serving side of a runtime that answers with pooled workers, whichever engine runs their PHP. */
 import { maxProcessBytes } from "../memoryLimits.ts";
 import { machineMemory } from "../processMemory.ts";
-import {
-  type AcceptMail,
-  NoAnswer,
-  type OnStalePages,
-  type PhpRequest,
-  type ServedEnvironment,
-  type Serving,
-} from "../serving.ts";
+import { type AcceptMail, NoAnswer, type OnStalePages, type PhpRequest, type Serving } from "../serving.ts";
 import { createAccounts } from "./accounts.ts";
 import { createDispatcher } from "./dispatch.ts";
+import type { EngineStatus, Facts, MakeEngine } from "./engine.ts";
 import { limitsOf } from "./limits.ts";
 import type { Member } from "./member.ts";
 import { watchMemory } from "./memory.ts";
 import { createPool } from "./pool.ts";
 import type { Requester } from "./queue.ts";
-import type { Worker } from "./worker.ts";
 
 export interface PoolServingOptions {
   /** Maximum number of workers with an environment. */
@@ -44,9 +37,6 @@ export interface PoolServingOptions {
   readonly acceptMail?: AcceptMail;
 }
 
-/** Starts a worker. Throws if the environment or its release doesn't exist. */
-type StartWorker = (environment: ServedEnvironment, isBackground: boolean) => Worker;
-
 interface WorkerStatus {
   readonly pid: number;
   readonly environmentId: string;
@@ -56,9 +46,8 @@ interface WorkerStatus {
   readonly rssBytes: number;
 }
 
-export interface PoolServing extends Serving {
-  members(): readonly Member[];
-  status(): { readonly workers: readonly WorkerStatus[] };
+export interface PoolServing<Machinery extends Facts = Facts> extends Serving {
+  status(): EngineStatus<Machinery> & { readonly workers: readonly WorkerStatus[] };
 }
 
 const defaultCandidateSeconds = 60;
@@ -78,7 +67,10 @@ export function workersMemory(): number {
 /** Trials send no mail. */
 const noMail = async () => "nothing can be sent from here";
 
-export function createPoolServing(options: PoolServingOptions, startWorker: StartWorker): PoolServing {
+export function createPoolServing<Machinery extends Facts>(
+  options: PoolServingOptions,
+  makeEngine: MakeEngine<Machinery>,
+): PoolServing<Machinery> {
   const acceptMail = options.acceptMail ?? noMail;
   const onErrorLine = options.onErrorLine ?? (() => undefined);
   /** Environments that may connect to mail servers. */
@@ -90,7 +82,7 @@ export function createPoolServing(options: PoolServingOptions, startWorker: Star
     waitSeconds: options.requestDeadlineSeconds,
     candidateSeconds: options.candidateSeconds ?? defaultCandidateSeconds,
     start: (environment, isBackground) => {
-      const worker = startWorker(environment, isBackground);
+      const worker = engine.start(environment, isBackground);
       accounts.opened(worker);
       return worker;
     },
@@ -100,7 +92,8 @@ export function createPoolServing(options: PoolServingOptions, startWorker: Star
       accounts.of(environment.id).counted.killedForMemory += 1;
     },
   });
-  const accounts = createAccounts(() => pool.members());
+  const engine = makeEngine(pool.members);
+  const accounts = createAccounts(pool.members);
 
   const stopWatching = watchMemory(() =>
     pool.members().map(({ worker, environment }) => ({
@@ -117,10 +110,10 @@ export function createPoolServing(options: PoolServingOptions, startWorker: Star
   const dispatch = createDispatcher({ accounts, release: pool.release });
 
   return {
-    members: pool.members,
     setEnvironments: async (environments) => {
       mailSenders = new Set(environments.flatMap(({ id, maySendMail }) => (maySendMail ? [id] : [])));
       await pool.setEnvironments(environments);
+      for (const environment of environments) engine.anticipate?.(environment);
     },
     handle: async (environmentId, request) => {
       try {
@@ -153,6 +146,7 @@ export function createPoolServing(options: PoolServingOptions, startWorker: Star
         // The edge does not read endless pages to their end, and PHP would print until its deadline.
         if (!response.body.readableEnded) member?.worker.kill("deadline");
       });
+      engine.anticipate?.(environment);
       return response;
     },
     usage: () => accounts.usage(),
@@ -160,8 +154,10 @@ export function createPoolServing(options: PoolServingOptions, startWorker: Star
       accounts.close();
       stopWatching();
       await pool.close();
+      await engine.close();
     },
     status: () => ({
+      ...engine.status(),
       workers: startedMembers().map(({ worker, environment, isBusy }) => ({
         pid: worker.pid,
         environmentId: environment.id,

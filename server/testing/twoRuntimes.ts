@@ -4,15 +4,18 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createAssetStore } from "@sitewright/runtimes/assets/store.ts";
+import { withMoves } from "@sitewright/runtimes/movingServing.ts";
 import { createNativeRuntime } from "@sitewright/runtimes/native/runtime.ts";
-import { createNativeServing } from "@sitewright/runtimes/native/serving.ts";
+import { createNativeEngine } from "@sitewright/runtimes/native/serving.ts";
+import { createPlaygroundEngine } from "@sitewright/runtimes/playground/serving.ts";
 import { createTemplateStore } from "@sitewright/runtimes/playground/templates/template.ts";
 import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
+import { combineEngines } from "@sitewright/runtimes/pool/engine.ts";
+import { createPoolServing } from "@sitewright/runtimes/pool/serving.ts";
 import { combineRuntimes } from "@sitewright/runtimes/severalRuntimes.ts";
-import { combineServings } from "@sitewright/runtimes/severalServings.ts";
 import { findProgram } from "../../tools/programs.ts";
 import { findRuntimes } from "../store/sites/environmentStates.ts";
-import { playground, preparePlayground } from "./playground.ts";
+import { playground, playgroundServing, preparePlayground } from "./playground.ts";
 import { servicesOf } from "./services.ts";
 import { makeWorld, type World, type WorldRuntime } from "./world.ts";
 
@@ -38,21 +41,16 @@ export async function makeWorldWithTwoRuntimes(): Promise<World> {
       });
       return {
         ...first,
-        makeServing: (phpFolder, edgePort) =>
-          combineServings({
-            playground: servingOf(first)(phpFolder, edgePort),
-            native: createNativeServing({
-              ...php,
-              run: join(run, "edge"),
-              maxWorkers: 4,
-              requestDeadlineSeconds: 60,
-              idleSeconds: 300,
-              onLog: () => undefined,
-              onFailure: (error) => {
-                throw error;
-              },
+        makeServing: (phpFolder, edgePort) => {
+          const options = playgroundServing(dataFolder, phpFolder, edgePort);
+          const pool = createPoolServing(options, (members) =>
+            combineEngines({
+              playground: createPlaygroundEngine(options, members),
+              native: createNativeEngine({ ...options, ...php, run: join(run, "edge"), ...nativeLogs }),
             }),
-          }),
+          );
+          return withMoves(pool, { runtimes: ["playground", "native"] });
+        },
       };
     }),
   );
@@ -66,10 +64,12 @@ export async function makeWorldWithTwoRuntimes(): Promise<World> {
   return { ...world, services, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-function servingOf({ makeServing }: WorldRuntime): NonNullable<WorldRuntime["makeServing"]> {
-  if (makeServing === undefined) throw new Error("The playground serves its environments");
-  return makeServing;
-}
+const nativeLogs = {
+  onLog: () => undefined,
+  onFailure: (error: unknown) => {
+    throw error;
+  },
+};
 
 function nativePhp(dataFolder: string) {
   const environments = join(dataFolder, "environments");

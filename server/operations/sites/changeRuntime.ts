@@ -3,7 +3,7 @@
  * it. Files and database stay in place.
  *
  * The environment is not frozen: while the edge switches, new requests wait until the former runtime has finished the running ones
- * (`runtimes/severalServings.ts`). The last step waits for that too, so nothing of the former runtime is running when the operation
+ * (`runtimes/movingServing.ts`). The last step waits for that too, so nothing of the former runtime is running when the operation
  * ends.
  */
 import type { OperationResult } from "@sitewright/contract/operationResults.ts";

@@ -3,14 +3,8 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { exampleRequest, exampleSpec } from "./conformance/conformance.ts";
 import { createFakeServing } from "./fake/serving.ts";
-import type { PhpRequest, PhpResponse, ServedEnvironment, Serving } from "./serving.ts";
-import { combineServings } from "./severalServings.ts";
-
-/** A serving side whose pages, also in trials, consist of its name. */
-function servingOf(name: string): Serving {
-  const page = async () => ({ status: 200, headers: [], body: Readable.from([name]) });
-  return createFakeServing({ answer: page, trial: page });
-}
+import { withMoves } from "./movingServing.ts";
+import type { PhpRequest, PhpResponse, ServedEnvironment } from "./serving.ts";
 
 /** An environment that names the runtime, or none. */
 function servedBy(runtime: string | null): ServedEnvironment {
@@ -20,7 +14,29 @@ function servedBy(runtime: string | null): ServedEnvironment {
 }
 
 const request = exampleRequest("http://example.localhost");
-const combined = () => combineServings({ playground: servingOf("playground"), other: servingOf("other") });
+const runtimes = ["playground", "other"];
+const pageNamed = (name: string) => ({ status: 200, headers: [], body: Readable.from([name]) });
+
+/** A serving side whose pages consist of the name of the runtime, also in trials. `whenAsked` is called first. */
+function servingOfBoth(whenAsked: (runtime: string, request: PhpRequest) => Promise<void> = async () => undefined) {
+  const served = new Map<string, ServedEnvironment>();
+  const page = async ({ runtime = "playground" }: ServedEnvironment, asked: PhpRequest) => {
+    await whenAsked(runtime, asked);
+    return pageNamed(runtime);
+  };
+  const answer = (id: string, asked: PhpRequest) => page(served.get(id) ?? servedBy(null), asked);
+  const serving = createFakeServing({ answer, trial: page });
+  return {
+    ...serving,
+    setEnvironments: (next: readonly ServedEnvironment[]) => {
+      served.clear();
+      for (const environment of next) served.set(environment.id, environment);
+      return serving.setEnvironments(next);
+    },
+  };
+}
+
+const combined = () => withMoves(servingOfBoth(), { runtimes });
 const pageOf = async (response: Promise<PhpResponse>) => text((await response).body);
 
 test("each environment is served by its runtime; if it names none, by the playground", async () => {
@@ -41,24 +57,15 @@ test("an environment moves to another runtime with the next list, and its usage 
   expect(serving.usage()).toEqual([expect.objectContaining({ environmentId: environment.id, phpRequests: 2 })]);
 });
 
-/** A serving side for the playground whose requests end when the test says so. */
+/** A serving side whose requests under the playground end when the test says so. */
 function movingServing(moveSeconds?: number) {
   const asked: string[] = [];
   const finishing = Promise.withResolvers<void>();
-  const slow = async (_: string, { url }: PhpRequest) => {
-    asked.push(`playground ${url}`);
-    await finishing.promise;
-    return { status: 200, headers: [], body: Readable.from(["playground"]) };
-  };
-  const quick = async (_: string, { url }: PhpRequest) => {
-    asked.push(`other ${url}`);
-    return { status: 200, headers: [], body: Readable.from(["other"]) };
-  };
-  const servings = {
-    playground: createFakeServing({ answer: slow }),
-    other: createFakeServing({ answer: quick, trial: ({ id }, asked) => quick(id, asked) }),
-  };
-  const serving = combineServings(servings, moveSeconds === undefined ? {} : { moveSeconds });
+  const both = servingOfBoth(async (runtime, { url }) => {
+    asked.push(`${runtime} ${url}`);
+    if (runtime === "playground") await finishing.promise;
+  });
+  const serving = withMoves(both, { runtimes, ...(moveSeconds !== undefined && { moveSeconds }) });
   return { serving, asked, finish: () => finishing.resolve() };
 }
 
@@ -150,15 +157,4 @@ test("an environment is unavailable if it is not served, or its runtime is not t
   }
   await expect(serving.runTrial(unknown, request)).rejects.toMatchObject({ reason: "unavailable" });
   expect(await pageOf(serving.handle(other.id, request))).toBe("other");
-});
-
-test("closing closes all", async () => {
-  const servings = { playground: servingOf("playground"), other: servingOf("other") };
-  const environments = [servedBy("playground"), servedBy("other")];
-  const serving = combineServings(servings);
-  await serving.setEnvironments(environments);
-  await serving.close();
-  for (const { id } of environments) {
-    await expect(serving.handle(id, request)).rejects.toMatchObject({ reason: "unavailable" });
-  }
 });

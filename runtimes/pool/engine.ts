@@ -1,0 +1,53 @@
+/** A PHP engine starts the workers of a pool, each for one environment. Several engines can share a pool. */
+import { firstRuntime } from "../runtimeNames.ts";
+import type { ServedEnvironment } from "../serving.ts";
+import type { Member } from "./member.ts";
+import type { Worker } from "./worker.ts";
+
+/** Facts about an engine, for people. */
+export type Facts = Readonly<Record<string, unknown>>;
+
+export interface Engine<Machinery extends Facts = Facts> {
+  /** Starts a worker. Throws if the environment or its release doesn't exist. */
+  start(environment: ServedEnvironment, isBackground: boolean): Worker;
+  /** Prepares for workers of an environment that is served from now on, or has been tried out. Absent: nothing to prepare. */
+  anticipate?(environment: ServedEnvironment): void;
+  status(): EngineStatus<Machinery>;
+  /** Ends what it runs besides the pool's workers, which have ended. */
+  close(): Promise<void>;
+}
+
+export interface EngineStatus<Machinery extends Facts = Facts> {
+  /** Number of warm workers that have no environment yet. */
+  readonly readyWorkers: number;
+  readonly machinery: Machinery;
+}
+
+/** Makes an engine, which can look at the workers of the pool. */
+export type MakeEngine<Machinery extends Facts = Facts> = (members: () => readonly Member[]) => Engine<Machinery>;
+
+/** The engines of several runtimes as one. `engines` by name of the runtime. */
+export function combineEngines(engines: Readonly<Record<string, Engine>>): Engine {
+  const byName = new Map(Object.entries(engines));
+  const all = [...byName.values()];
+  const engineOf = ({ runtime = firstRuntime }: ServedEnvironment) => byName.get(runtime);
+
+  return {
+    start: (environment, isBackground) => {
+      const engine = engineOf(environment);
+      if (engine === undefined) throw new Error(`There is no runtime ${environment.runtime ?? firstRuntime} here.`);
+      return engine.start(environment, isBackground);
+    },
+    anticipate: (environment) => engineOf(environment)?.anticipate?.(environment),
+    status: () => {
+      const statuses = all.map((engine) => engine.status());
+      return {
+        readyWorkers: statuses.reduce((sum, { readyWorkers }) => sum + readyWorkers, 0),
+        machinery: Object.assign({}, ...statuses.map(({ machinery }) => machinery)),
+      };
+    },
+    close: async () => {
+      await Promise.all(all.map((engine) => engine.close()));
+    },
+  };
+}
