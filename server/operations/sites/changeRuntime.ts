@@ -7,18 +7,15 @@
  * ends.
  */
 import type { OperationResult } from "@sitewright/contract/operationResults.ts";
-import type { EnvironmentLayout } from "@sitewright/runtimes/runtime.ts";
 import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type Php, setRuntime } from "../../store/sites/environmentStates.ts";
-import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
-import { backUp, backupSpace, undoBackUp, workName } from "../steps/backup.ts";
-import { requireDiskSpace } from "../steps/diskSpace.ts";
-import { inParallel } from "../steps/inParallel.ts";
+import type { OperationDefinition, StepContext } from "../engine/operation.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import { runTrialWithRetries } from "../steps/runTrialWithRetries.ts";
 import type { Services } from "../steps/services.ts";
-import { type Candidate, comparedFrontPage, comparedLoginPage, type TrialPage } from "../steps/trial.ts";
+import { comparedFrontPage, comparedLoginPage } from "../steps/trial.ts";
+import { layoutFor, type PhpTrial, removeRehearsal, tryPhp, tryPhpAndBackUp, undoTryPhp } from "../steps/tryPhp.ts";
 
 type Ref = { readonly id: string; readonly number: number };
 
@@ -40,65 +37,31 @@ interface Change {
   readonly to: Engine;
 }
 
-const trialSeconds = 600;
 const checkSeconds = 240;
-const pages: readonly TrialPage[] = [comparedFrontPage, comparedLoginPage];
 
 export function changeRuntime(services: Services): OperationDefinition<ChangeRuntimeInput> {
-  const { database, runtime, publisher, runTrial } = services;
+  const { database, publisher, runTrial } = services;
 
-  /** The release in the form that the new runtime serves. */
-  async function layoutIn(environment: Ref, name: string): Promise<EnvironmentLayout> {
-    const layout = await runtime.layout({ ...environment, runtime: name });
-    if (layout === null) throw new StepFailure("The environment's files are missing.");
-    return layout;
-  }
-
-  function candidate(
-    { environment, address }: ChangeRuntimeInput,
-    php: Engine,
-  ): Omit<Candidate, "layout" | "isReadOnly"> {
-    return { environment, php, address, what: `The site under the runtime ${php.runtime}` };
-  }
-
-  /** Copies the live data for the trial: visitors still use it under the current runtime. */
-  async function rehearse(environment: Ref, to: Engine, operationId: string): Promise<EnvironmentLayout> {
-    const token = workName(operationId);
-    await requireDiskSpace(runtime, { copies: [{ environment, files: 1, database: 1 }] }, "The trial");
-    const nothing = { files: "none", database: "none", addresses: [] } as const;
-    await runtime.stage({ environment, source: environment, token, ...nothing });
-    return runtime.rehearse({ ...environment, runtime: to.runtime }, token);
-  }
-
-  /** Tries out the pages read-only, and on a copy if one of them needs to write. */
-  async function tryOut(input: ChangeRuntimeInput, to: Engine, operationId: string, stop: AbortSignal): Promise<void> {
-    const tryPages = async (layout: EnvironmentLayout, isReadOnly: boolean): Promise<boolean> => {
-      for (const page of pages) {
-        const trial = { ...candidate(input, to), layout, page, isReadOnly };
-        if (!(await runTrialWithRetries(runTrial, trial, trialSeconds, stop))) return false;
-      }
-      return true;
-    };
-    if (await tryPages(await layoutIn(input.environment, to.runtime), true)) return;
-    await tryPages(await rehearse(input.environment, to, operationId), false);
-  }
+  const trialOf = ({ environment, address }: ChangeRuntimeInput, php: Engine, operationId: string): PhpTrial => ({
+    operationId,
+    environment,
+    address,
+    php,
+    pages: [comparedFrontPage, comparedLoginPage],
+    what: `The site under the runtime ${php.runtime}`,
+  });
 
   async function tryAndBackUp({ input, operationId, signal }: Context): Promise<void> {
-    const { environment, address } = input;
     // Earlier operations in the queue may have changed both, so they are read only now.
-    const { runtime: name, version } = await phpOf(database, environment.id);
+    const { runtime: name, version } = await phpOf(database, input.environment.id);
     const from = { runtime: name, version };
     const to = { runtime: input.runtime, version: input.phpVersion ?? version };
     await saveResult(database, operationId, { from, to });
+    const trial = trialOf(input, to, operationId);
     // If nothing changes, no backup is needed.
-    if (from.runtime === to.runtime && from.version === to.version) return tryOut(input, to, operationId, signal);
-    await requireDiskSpace(runtime, { copies: [await backupSpace(database, environment)] }, "The move");
-    const note = `Before the move to the runtime ${to.runtime}`;
-    const request = { environment, address, operationId, type: "system-generated", name: note, note } as const;
-    await inParallel(signal, [
-      (stop) => tryOut(input, to, operationId, stop),
-      (stop) => backUp(services, request, stop),
-    ]);
+    if (from.runtime === to.runtime && from.version === to.version) return tryPhp(services, trial, signal);
+    const backup = { name: `Before the move to the runtime ${to.runtime}`, change: "The move" };
+    await tryPhpAndBackUp(services, trial, backup, signal);
   }
 
   async function use(environment: Ref, engine: Engine): Promise<void> {
@@ -114,17 +77,14 @@ export function changeRuntime(services: Services): OperationDefinition<ChangeRun
         name: "trial",
         deadlineSeconds: 3_600,
         run: tryAndBackUp,
-        undo: async ({ input, operationId }) => {
-          await runtime.unstage(input.environment, workName(operationId));
-          await undoBackUp(services, operationId);
-        },
+        undo: ({ input: { environment }, operationId }) => undoTryPhp(services, { environment, operationId }),
       },
       {
         name: "switch",
         deadlineSeconds: 60,
-        run: async ({ input, operationId }) => {
-          await use(input.environment, requireChange(await readResult(database, operationId)).to);
-          await runtime.unstage(input.environment, workName(operationId));
+        run: async ({ input: { environment }, operationId }) => {
+          await use(environment, requireChange(await readResult(database, operationId)).to);
+          await removeRehearsal(services, { environment, operationId });
         },
         undo: async ({ input, operationId }) => {
           const found = parseChange(await readResult(database, operationId));
@@ -137,9 +97,9 @@ export function changeRuntime(services: Services): OperationDefinition<ChangeRun
         // As a visitor would: the page waits for the former runtime's last requests.
         run: async ({ input, operationId, signal }) => {
           const { to } = requireChange(await readResult(database, operationId));
-          const layout = await layoutIn(input.environment, to.runtime);
-          const check = { ...candidate(input, to), layout, page: comparedFrontPage, isReadOnly: false };
-          await runTrialWithRetries(runTrial, check, checkSeconds, signal);
+          const trial = trialOf(input, to, operationId);
+          const page = { layout: await layoutFor(services, trial), page: comparedFrontPage, isReadOnly: false };
+          await runTrialWithRetries(runTrial, { ...trial, ...page }, checkSeconds, signal);
         },
       },
     ],
