@@ -91,11 +91,13 @@ function enginesOf(
     ...common,
     run: machine.run,
     phpOf: machine.phpOf,
+    precompilePhpVersion: machine.defaultPhpVersion,
     network: machine.sandboxNetwork,
     packageSource: config.wporgUrl,
     layers: machine.layers,
     onLog: (line) => log.debug(line),
     onFailure: (err) => log.warn({ err }, "Something of a php-fpm that has ended could not be removed"),
+    onCompileFailure: (err) => log.error({ err }, "Compiling WordPress in advance failed; native sites wake up slowly"),
   });
   return combineEngines({ playground, native } satisfies Record<RuntimeName, Engine>);
 }

@@ -3,14 +3,17 @@ import { platformFolder } from "../phpFolders.ts";
 import { disabledFunctions, functionsReplacedBy, phpSettings, uploadSettings } from "../phpSettings.ts";
 import { limitsOf } from "../pool/limits.ts";
 import type { ServedEnvironment, UploadLimits } from "../serving.ts";
+import { sharedMounts } from "./environmentMounts.ts";
 import {
   type EnvironmentSandbox,
   messageSocketPath,
   type PhpProgram,
   type PhpSettings,
+  platformSource,
   type SandboxOptions,
 } from "./environmentSandbox.ts";
 import { FpmMaster } from "./fpmMaster.ts";
+import type { OpcodeJob } from "./opcodes/store.ts";
 
 export interface EnvironmentFpmOptions extends SandboxOptions {
   /** Receives each line that php-fpm logs about itself. */
@@ -45,16 +48,23 @@ export async function startFpm(
   }
 }
 
-/** PHP's settings for pages. */
-export function fpmSettings(environment: ServedEnvironment, uploads: UploadLimits | undefined): PhpSettings {
+/** PHP's settings for pages of all environments. */
+function commonSettings(): PhpSettings {
   return {
     ...phpSettings,
-    ...(uploads && uploadSettings(uploads)),
     // The site's own settings are the same with every engine.
     "user_ini.filename": "",
     "cgi.fix_pathinfo": 0,
     // A request ends when its script does: only then may the next one have its worker.
     disable_functions: [...disabledFunctions, "fastcgi_finish_request", ...functionsReplacedBy("mysqli")].join(","),
+  };
+}
+
+/** PHP's settings for pages. */
+export function fpmSettings(environment: ServedEnvironment, uploads: UploadLimits | undefined): PhpSettings {
+  return {
+    ...commonSettings(),
+    ...(uploads && uploadSettings(uploads)),
     memory_limit: `${limitsOf(environment).memoryMb}M`,
     auto_prepend_file: `${platformFolder}/fpm.php`,
   };
@@ -63,4 +73,16 @@ export function fpmSettings(environment: ServedEnvironment, uploads: UploadLimit
 /** The command that PHP's `mail()` runs, with options of the site's behind it. `socket`: the number of the socket for messages. */
 export function sendmailPath({ php }: PhpProgram, socket: number): string {
   return `${php} -n -d memory_limit=256M ${platformFolder}/sendmail.php ${messageSocketPath(socket)} -t -i`;
+}
+
+/** Returns what can be compiled once for all environments with this shared code, or null if there is none. Throws if it doesn't exist. */
+export function opcodeJobOf(
+  environment: Pick<ServedEnvironment, "overlays">,
+  php: PhpProgram,
+  { assets }: Pick<SandboxOptions, "assets">,
+): OpcodeJob | null {
+  const shared = sharedMounts(environment, assets);
+  if (shared.length === 0) return null;
+  const platform = { from: platformSource, to: platformFolder, isWritable: false };
+  return { php, shared: [...shared, platform], settings: commonSettings() };
 }

@@ -27,23 +27,28 @@ export function environmentMounts(
   environment: Pick<ServedEnvironment, "id" | "number" | "release" | "documentRoot" | "overlays">,
   { assets, environments }: Places,
 ): readonly Mount[] {
-  const { overlays, release } = environment;
+  const { release } = environment;
   const documentRoot = realpathSync(environment.documentRoot);
   const folder = realpathSync(path.join(environments, environment.id));
   // Each part of a release may be shared with another release.
   const database = realpathSync(path.join(releaseFolder(folder, release), "database"));
-  const hasSharedCode = Object.keys(overlays).length > 0;
-  const shared = { ...overlays, ...(hasSharedCode && { [driverPlace]: driverFolder(assets) }) };
   const own = (from: string, to: string): Mount => ({ from: realpathSync(from), to, isWritable: true });
   return [
     own(documentRoot, siteFolder),
-    ...Object.entries(shared).map(([place, from]) => ({
-      from: realpathSync(from),
-      to: `${siteFolder}/${place}`,
-      isWritable: false,
-    })),
+    ...sharedMounts(environment, assets),
     own(database, databaseFolder),
     own(ownFolder(environment, path.join(folder, temporaryFolders.sessions)), sessionFolder),
     own(ownFolder(environment, path.join(folder, temporaryFolders.temporary)), temporaryFolder),
   ];
+}
+
+/** The code that environments share. Throws if it doesn't exist. */
+export function sharedMounts({ overlays }: Pick<ServedEnvironment, "overlays">, assets: string): readonly Mount[] {
+  const hasSharedCode = Object.keys(overlays).length > 0;
+  const shared = { ...overlays, ...(hasSharedCode && { [driverPlace]: driverFolder(assets) }) };
+  return Object.entries(shared).map(([place, from]) => ({
+    from: realpathSync(from),
+    to: `${siteFolder}/${place}`,
+    isWritable: false,
+  }));
 }

@@ -8,6 +8,7 @@ import {
   databaseFolder,
   internalFolder,
   memoryFolder,
+  opcodeFolder,
   packageSourceFile,
   platformFolder,
   siteFolder,
@@ -18,6 +19,7 @@ import { databaseFile, plainDatabaseFile } from "../sqlite/databaseFiles.ts";
 import { environmentLimitsOf } from "./environmentLimits.ts";
 import { environmentMounts } from "./environmentMounts.ts";
 import { type MessageSocket, openMessageSocket } from "./messageSocket.ts";
+import type { Opcodes } from "./opcodes/store.ts";
 import { removeFolder } from "./removeFolder.ts";
 import type { Mount, Sandbox } from "./sandbox.ts";
 import { settingLine } from "./settingLine.ts";
@@ -90,12 +92,16 @@ const messageFolder = "/run/messages";
 /** Uploads of several requests. */
 const memoryFolderBytes = 1 << 30;
 const internalFolderBytes = 16 << 20;
-const platformSource = fileURLToPath(new URL("../platform", import.meta.url));
+/** PHP of another build may want to keep opcodes there, but it is for those that are mounted. */
+const opcodeFolderBytes = 64 << 10;
+/** Folder of the platform's PHP on this machine. */
+export const platformSource = fileURLToPath(new URL("../platform", import.meta.url));
 
-const phpSettingsFolder = `${internalFolder}/settings`;
+/** Where PHP finds its settings in the sandbox. */
+export const phpSettingsFolder = `${internalFolder}/settings`;
 
-/** Throws if a setting can't be written to the file. */
-function settingsFile(settings: PhpSettings): string {
+/** Returns the content of a file with settings. Throws if one can't be written to it. */
+export function settingsFile(settings: PhpSettings): string {
   return Object.entries(settings)
     .map(([name, value]) => `${settingLine(name, value)}\n`)
     .join("");
@@ -116,6 +122,8 @@ interface SandboxParts {
   readonly root: string;
   /** How many sockets for messages there are. */
   readonly sockets: number;
+  /** Shared code that is compiled already. Never rejects. Absent, or null: PHP compiles all code itself. */
+  readonly opcodes?: Promise<Opcodes | null>;
   /** Whether nothing of the site can be changed. Absent: false. */
   readonly isReadOnly?: boolean;
 }
@@ -123,7 +131,7 @@ interface SandboxParts {
 /** Throws at once if the environment or its release doesn't exist. */
 export function openEnvironmentSandbox(
   environment: SandboxedEnvironment,
-  { root, settings, sockets, isReadOnly = false }: SandboxParts,
+  { root, settings, sockets, opcodes, isReadOnly = false }: SandboxParts,
   options: SandboxOptions,
 ): Promise<EnvironmentSandbox> {
   const mounts = environmentMounts(environment, options);
@@ -170,13 +178,19 @@ export function openEnvironmentSandbox(
   async function open(): Promise<EnvironmentSandbox> {
     await mkdir(options.run, { recursive: true, mode: 0o700 });
     for (const each of [messageSockets, settingsFolder]) await mkdir(each, { recursive: true, mode: 0o755 });
-    await writeFile(path.join(settingsFolder, "sitewright.ini"), settingsFile(settings), { mode: 0o644 });
+    const compiled = withOpcodes((await opcodes) ?? null);
+    const allSettings = { ...settings, ...compiled.settings };
+    await writeFile(path.join(settingsFolder, "sitewright.ini"), settingsFile(allSettings), { mode: 0o644 });
     if (sandbox.layer !== undefined) await prepareLayer(layer.folder, environment.documentRoot);
     await writeFile(packageSource, JSON.stringify(options.packageSource), { mode: 0o644 });
     for (let index = 0; index < sockets; index += 1)
       messages.push(await openMessageSocket(path.join(messageSockets, String(index))));
     return {
-      sandbox: { ...sandbox, mounts: [...sandbox.mounts, ...(await hostsMounts())] },
+      sandbox: {
+        ...sandbox,
+        mounts: [...sandbox.mounts, ...compiled.mounts, ...(await hostsMounts())],
+        memoryFolders: [...sandbox.memoryFolders, ...compiled.memoryFolders],
+      },
       messages,
       folder,
       databaseState: async () => {
@@ -191,6 +205,18 @@ export function openEnvironmentSandbox(
     await close();
     throw error;
   });
+}
+
+/**
+ * PHP looks for opcodes in a folder that it could write to, below which the mounted ones are read-only: it neither changes nor adds any.
+ */
+function withOpcodes(opcodes: Opcodes | null): Pick<Sandbox, "mounts" | "memoryFolders"> & { settings: PhpSettings } {
+  if (opcodes === null) return { settings: {}, mounts: [], memoryFolders: [] };
+  return {
+    settings: { "opcache.file_cache": opcodeFolder },
+    mounts: [{ from: opcodes.folder, to: `${opcodeFolder}/${opcodes.build}`, isWritable: false }],
+    memoryFolders: [{ path: opcodeFolder, maxBytes: opcodeFolderBytes }],
+  };
 }
 
 /** Whether this process may mount layers. Without them, files are mounted read-only. */

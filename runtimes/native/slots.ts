@@ -6,11 +6,12 @@
 import { memoryFolder } from "../phpFolders.ts";
 import { limitsOf } from "../pool/limits.ts";
 import type { ServedEnvironment } from "../serving.ts";
-import { type EnvironmentFpmOptions, fpmSettings, startFpm } from "./environmentFpm.ts";
+import { type EnvironmentFpmOptions, fpmSettings, opcodeJobOf, startFpm } from "./environmentFpm.ts";
 import { type EnvironmentSandbox, messageSocketPath, openEnvironmentSandbox } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import type { FpmMaster } from "./fpmMaster.ts";
 import type { MessageSocket } from "./messageSocket.ts";
+import type { OpcodeStore } from "./opcodes/store.ts";
 import type { UseReadOnlyPhp } from "./readOnly.ts";
 import { createReadOnlyPhp, type ReadOnlyPhpOfEnvironment } from "./readOnlyPhp.ts";
 
@@ -58,7 +59,11 @@ const extraSlots = 8;
  */
 const mostUsedMemory = 0.5;
 
-export function createSlots(options: EnvironmentFpmOptions): Slots {
+interface SlotsOptions extends EnvironmentFpmOptions {
+  readonly opcodes: OpcodeStore;
+}
+
+export function createSlots(options: SlotsOptions): Slots {
   const environments = new Map<string, Environment>();
   /** All environments whose php-fpm has not ended yet, with their keys; some get no more workers. */
   const unfinished = new Map<Environment, string>();
@@ -68,9 +73,11 @@ export function createSlots(options: EnvironmentFpmOptions): Slots {
   function start(environment: ServedEnvironment, key: string): Environment {
     const php = options.phpOf(environment.phpVersion);
     const sockets = limitsOf(environment).threads + extraSlots;
+    const job = opcodeJobOf(environment, php, options);
+    const opcodes = job === null ? Promise.resolve(null) : options.opcodes.find(job);
     const place = openEnvironmentSandbox(
       environment,
-      { root: php.root, sockets, settings: fpmSettings(environment, options.uploads) },
+      { root: php.root, sockets, opcodes, settings: fpmSettings(environment, options.uploads) },
       options,
     );
     const readOnly = createReadOnlyPhp(environment, php, options);

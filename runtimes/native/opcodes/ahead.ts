@@ -1,0 +1,52 @@
+/** Compiles shared code before environments need it. */
+import { createAssetStore } from "../../assets/store.ts";
+import type { ServedEnvironment } from "../../serving.ts";
+import { sharedFolders } from "../../site/sharedCode.ts";
+import { opcodeJobOf } from "../environmentFpm.ts";
+import type { PhpProgram } from "../environmentSandbox.ts";
+import type { OpcodeStore } from "./store.ts";
+
+type SharingEnvironment = Pick<ServedEnvironment, "overlays" | "phpVersion">;
+
+interface AheadOptions {
+  readonly assets: string;
+  readonly phpOf: (version: string) => PhpProgram;
+  readonly onFailure: (error: unknown) => void;
+}
+
+export interface Ahead {
+  /** Compiles the code that new environments of this PHP version get, if WordPress is there. */
+  compileDefault(phpVersion: string): Promise<void>;
+  /** Compiles what the environment uses. */
+  compileFor(environment: SharingEnvironment): void;
+}
+
+export function createAhead(store: OpcodeStore, { assets, phpOf, onFailure }: AheadOptions): Ahead {
+  /** What has been asked for. */
+  const asked = new Set<string>();
+
+  function compileFor(environment: SharingEnvironment): void {
+    const key = JSON.stringify([environment.phpVersion, environment.overlays]);
+    if (asked.has(key)) return;
+    asked.add(key);
+    try {
+      const job = opcodeJobOf(environment, phpOf(environment.phpVersion), { assets });
+      if (job !== null) void store.find(job);
+    } catch (error) {
+      // Its PHP or its WordPress is missing, which its visitors are told.
+      onFailure(error);
+    }
+  }
+
+  return {
+    compileFor,
+    compileDefault: async (phpVersion) => {
+      const files = await createAssetStore({ folder: assets })
+        .files()
+        .catch(() => null);
+      if (files === null) return;
+      const overlays = Object.fromEntries(sharedFolders.map((name) => [name, `${files.core}/${name}`]));
+      compileFor({ overlays, phpVersion });
+    },
+  };
+}

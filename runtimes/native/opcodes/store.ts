@@ -1,0 +1,232 @@
+/**
+ * WordPress's core, compiled once for all environments that share its files. They see the result read-only, so none can change what
+ * others run. Site's own code is compiled by each environment, in its own memory.
+ *
+ * - A set fits one build of PHP, one version of the shared code and one version of our settings; its record says which. Any other set
+ *   is replaced.
+ * - A set is used when all of its files have been compared with the record, once in each process. After that, PHP itself compares each
+ *   file with its own checksum, build and script: what is missing or damaged, it compiles.
+ * - No environment waits for a set that is missing: it is compiled meanwhile, and environments that start later use it.
+ */
+import { createHash, hash, randomBytes } from "node:crypto";
+import { statSync } from "node:fs";
+import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { withLock } from "../../assets/lock.ts";
+import { exists, removeTree } from "../../folders.ts";
+import type { PhpProgram, PhpSettings } from "../environmentSandbox.ts";
+import { fileInRoot } from "../rootPath.ts";
+import type { Mount } from "../sandbox.ts";
+import { compileOpcodes } from "./compile.ts";
+
+/** Code to compile. */
+export interface OpcodeJob {
+  readonly php: PhpProgram;
+  /** Where the code is, and where PHP sees it. */
+  readonly shared: readonly Mount[];
+  /** PHP's settings, for all environments. */
+  readonly settings: PhpSettings;
+}
+
+/** Compiled code, to be mounted below the folder that PHP searches for it. */
+export interface Opcodes {
+  /** How PHP names its build; the name of the folder. */
+  readonly build: string;
+  readonly folder: string;
+}
+
+export interface OpcodeStore {
+  /** Returns the compiled code, or null if there is none yet: it is then compiled in the background, for later. Never rejects. */
+  find(job: OpcodeJob): Promise<Opcodes | null>;
+  /** Resolves when nothing is being compiled. */
+  settled(): Promise<void>;
+  /** Gives up what is being compiled. Resolves when nothing of it is left. */
+  close(): Promise<void>;
+}
+
+export interface OpcodeStoreOptions {
+  /** Folder for all compiled code. */
+  readonly folder: string;
+  /** Folder for sockets, closed to others, with a short path. */
+  readonly run: string;
+  /** Receives the error if code could not be compiled. Environments compile it themselves. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface SetRecord {
+  /** Of what has been compiled. */
+  readonly fingerprint: string;
+  readonly build: string;
+  /** Of all files. */
+  readonly digest: string;
+  /** Without one of these paths, the set is of no use any more. */
+  readonly sources: readonly string[];
+}
+
+const recordFile = "record.json";
+const compiledFolder = "compiled";
+/** End of the name of a set that is being compiled. */
+const unfinished = ".new";
+const lockOf = (set: string): string => `${set}.lock`;
+
+export function createOpcodeStore({ folder, run, onFailure }: OpcodeStoreOptions): OpcodeStore {
+  const known = new Map<string, Promise<Opcodes | null>>();
+  const closing = new AbortController();
+  let compiling: Promise<unknown> = removeUnused(folder).catch(onFailure);
+
+  async function lookUp(job: OpcodeJob, key: string): Promise<Opcodes | null> {
+    const set = path.join(folder, nameOf(job));
+    const fingerprint = await fingerprintOf(job);
+    const found = await verified(set, fingerprint);
+    if (found !== null) return found;
+    const making = compiling.then(() => withLock(lockOf(set), () => make(job, set, fingerprint)));
+    compiling = making.catch((error: unknown) => (closing.signal.aborted ? undefined : onFailure(error)));
+    making.then(
+      (made) => known.set(key, Promise.resolve(made)),
+      () => undefined,
+    );
+    return null;
+  }
+
+  async function make(job: OpcodeJob, set: string, fingerprint: string): Promise<Opcodes | null> {
+    // Another process may have compiled it meanwhile.
+    const found = await verified(set, fingerprint);
+    if (found !== null) return found;
+    const building = `${set}${unfinished}`;
+    const temporary = path.join(run, `o${randomBytes(4).toString("hex")}`);
+    try {
+      await removeTree(building);
+      await mkdir(path.join(building, compiledFolder), { recursive: true });
+      const target = path.join(building, compiledFolder);
+      await compileOpcodes(job, { target, folder: temporary, scripts: await scriptsOf(job), signal: closing.signal });
+      await describe(building, job, fingerprint);
+      await removeTree(set);
+      await rename(building, set);
+    } finally {
+      for (const each of [building, temporary]) await removeTree(each);
+    }
+    return verified(set, fingerprint);
+  }
+
+  function lookUpOnce(job: OpcodeJob, key: string): Promise<Opcodes | null> {
+    const found = lookUp(job, key);
+    known.set(key, found);
+    return found;
+  }
+
+  async function settled(): Promise<void> {
+    await Promise.allSettled(known.values());
+    await compiling;
+  }
+
+  return {
+    find: async (job) => {
+      try {
+        const key = JSON.stringify([nameOf(job), programOf(job)]);
+        const found = await (known.get(key) ?? lookUpOnce(job, key));
+        if (found === null || (await exists(found.folder))) return found;
+        // The operator has removed it.
+        return await lookUpOnce(job, key);
+      } catch (error) {
+        onFailure(error);
+        return null;
+      }
+    },
+    settled,
+    close: () => {
+      closing.abort();
+      return settled();
+    },
+  };
+}
+
+/** One set for each PHP and each place of shared code. */
+function nameOf({ php, shared }: OpcodeJob): string {
+  return hash("sha256", JSON.stringify([php.root, php.fpm, shared.map(({ from, to }) => [from, to])])).slice(0, 16);
+}
+
+/** Changes with every update of PHP. */
+function programOf({ php }: OpcodeJob): string {
+  const { size, mtimeMs, ino } = statSync(fileInRoot(php.root, php.fpm) ?? php.fpm);
+  return [size, mtimeMs, ino].join(" ");
+}
+
+/** Identifies what is compiled, by whom and with which settings. Scripts are identified as PHP does it, and by their size. */
+async function fingerprintOf(job: OpcodeJob): Promise<string> {
+  const digest = createHash("sha256").update(JSON.stringify([programOf(job), job.settings]));
+  for (const { from } of job.shared) {
+    for (const script of await scriptsBelow(from)) {
+      const { size, mtimeMs } = await stat(path.join(from, script));
+      digest.update(`${script}\0${size}\0${mtimeMs}\0`);
+    }
+  }
+  return digest.digest("hex");
+}
+
+/** Returns the paths of the scripts as PHP sees them. */
+async function scriptsOf({ shared }: OpcodeJob): Promise<readonly string[]> {
+  const all = await Promise.all(
+    shared.map(async ({ from, to }) => (await scriptsBelow(from)).map((script) => `${to}/${script}`)),
+  );
+  return all.flat();
+}
+
+async function scriptsBelow(folder: string): Promise<readonly string[]> {
+  return (await filesBelow(folder)).filter((file) => file.endsWith(".php"));
+}
+
+/** Paths in a folder, sorted. */
+async function filesBelow(folder: string): Promise<readonly string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory());
+  return files.map(({ parentPath, name }) => path.relative(folder, path.join(parentPath, name))).toSorted();
+}
+
+async function digestOf(folder: string): Promise<string> {
+  const digest = createHash("sha256");
+  for (const file of await filesBelow(folder)) {
+    const content = await readFile(path.join(folder, file));
+    digest.update(`${file}\0${content.length}\0`).update(content);
+  }
+  return digest.digest("hex");
+}
+
+async function describe(set: string, { php, shared }: OpcodeJob, fingerprint: string): Promise<void> {
+  const [build, ...others] = await readdir(path.join(set, compiledFolder));
+  if (build === undefined || others.length > 0)
+    throw new Error(`PHP in ${php.root} compiled nothing in advance. Is opcache installed and enabled?`);
+  const sources = [...shared.map(({ from }) => from), fileInRoot(php.root, php.fpm) ?? php.fpm];
+  const record: SetRecord = { fingerprint, build, digest: await digestOf(path.join(set, compiledFolder)), sources };
+  await writeFile(path.join(set, recordFile), JSON.stringify(record));
+}
+
+/** Returns the set's code if it is complete, undamaged and fits. */
+async function verified(set: string, fingerprint: string): Promise<Opcodes | null> {
+  const record = await recordOf(set);
+  if (record === null || record.fingerprint !== fingerprint) return null;
+  const compiled = path.join(set, compiledFolder);
+  const digest = await digestOf(compiled).catch(() => null);
+  return digest === record.digest ? { build: record.build, folder: path.join(compiled, record.build) } : null;
+}
+
+/** Null if it is missing or damaged. */
+async function recordOf(set: string): Promise<SetRecord | null> {
+  try {
+    const record: SetRecord = JSON.parse(await readFile(path.join(set, recordFile), "utf8"));
+    return record;
+  } catch {
+    return null;
+  }
+}
+
+/** Removes sets whose PHP or WordPress is gone, and what a killed process left. */
+async function removeUnused(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (const name of await readdir(folder)) {
+    const set = path.join(folder, name);
+    const { sources } = (await recordOf(set)) ?? { sources: [] };
+    const isThere = await Promise.all(sources.map(exists));
+    if (isThere.includes(false)) await removeTree(set);
+    if (name.endsWith(unfinished)) await withLock(lockOf(set.slice(0, -unfinished.length)), () => removeTree(set));
+  }
+}

@@ -1,0 +1,49 @@
+/** Environments that nobody visits sleep: nothing of them is left, except on disk. */
+import { readdirSync } from "node:fs";
+import { readdir } from "node:fs/promises";
+import path from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { visitorOf } from "../testing/visitor.ts";
+import { commandLineOf, descendantsOf } from "./processTree.ts";
+import { openNative } from "./testing/world.ts";
+
+const descriptors = () => readdirSync("/proc/self/fd").length;
+const sandboxes = () => descendantsOf(process.pid).filter((pid) => commandLineOf(pid).startsWith("bwrap "));
+
+test("an environment that sleeps has no process, descriptor or folder for sockets, and wakes up", async () => {
+  const world = await openNative({ idleSeconds: 1 });
+  onTestFinished(() => world.close());
+  const sites = [await world.site(), await world.site()];
+  const run = path.join(path.dirname(world.environments), "run/p");
+  const visitAll = async () => {
+    for (const site of sites) expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
+  };
+  const untilAsleep = async () => {
+    await expect.poll(sandboxes, { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => readdir(run), { timeout: 10_000 }).toEqual([]);
+    expect(world.serving.status().workers).toEqual([]);
+  };
+  await visitAll();
+  await untilAsleep();
+  const before = descriptors();
+  await visitAll();
+  expect(descriptors()).toBeGreaterThan(before);
+  await untilAsleep();
+  await expect.poll(descriptors, { timeout: 10_000 }).toBeLessThanOrEqual(before);
+}, 120_000);
+
+test("of environments that are awake, the one that was used least recently falls asleep for another one", async () => {
+  // For two native workers, and none of the playground.
+  const world = await openNative({ allWorkersMemoryBytes: 150e6, maxWorkers: 100 });
+  onTestFinished(() => world.close());
+  const [first, second, third] = [await world.site(), await world.site(), await world.site()];
+  const served = [first, second, third].map(async ({ environment }) => {
+    const layout = await world.runtime.layout(environment);
+    if (layout === null) throw new Error("The environment has no layout.");
+    return { ...environment, ...layout, companyId: "company", phpVersion: world.phpVersion, runtime: "native" };
+  });
+  await world.serving.setEnvironments(await Promise.all(served));
+  for (const site of [first, second, first, third]) await visitorOf(world.serving, site).get("/");
+  const awake = () => world.serving.status().workers.map(({ environmentId }) => environmentId);
+  await expect.poll(awake, { timeout: 10_000 }).toEqual([first.environment.id, third.environment.id]);
+}, 120_000);
