@@ -1,9 +1,11 @@
 /** Native sites that sleep, which means that they have no process: how long they take to wake up, and the memory that they need. */
 import type { Installation } from "@sitewright/e2e/installation.ts";
+import { descendants } from "@sitewright/e2e/processes.ts";
 import { type CreatedSite, createSite } from "@sitewright/e2e/sites.ts";
 import { untilIdle } from "./machine.ts";
 import { memoryAtRest, untilAllSleep } from "./memory.ts";
 import { atMost, atMostBytes, duration, type Figure, megabytes } from "./report.ts";
+import { secondsBetween, spentByProcesses } from "./serverProcess.ts";
 import { median, timed } from "./statistics.ts";
 
 /** The targets for a page of the playground that takes so many milliseconds. */
@@ -31,6 +33,23 @@ async function loadPage(installation: Installation, { address }: Pick<CreatedSit
   return milliseconds;
 }
 
+interface Measured {
+  readonly milliseconds: number;
+  /** Processor time of all processes, in milliseconds. */
+  readonly processor: number;
+}
+
+/** Like `loadPage`, with the processor time. */
+async function loadMeasured(installation: Installation, site: Pick<CreatedSite, "address">): Promise<Measured> {
+  const spent = async () => {
+    const processes = await descendants(installation.supervisor.pid ?? 0);
+    return spentByProcesses(processes.map(({ id }) => id));
+  };
+  const before = await spent();
+  const milliseconds = await loadPage(installation, site);
+  return { milliseconds, processor: 1_000 * secondsBetween(before, await spent()) };
+}
+
 /** The first page of each of these sites when it sleeps, in turns with a page of the playground, which is awake. */
 export async function measureWake(
   installation: Installation,
@@ -39,19 +58,22 @@ export async function measureWake(
   adminSocket: string,
 ): Promise<Figure> {
   await untilAllSleep(adminSocket);
-  const [wakes, pages]: [number[], number[]] = [[], []];
+  const [wakes, pages]: [Measured[], Measured[]] = [[], []];
   for (const sleeper of sleepers) {
     await loadPage(installation, playground);
-    pages.push(await loadPage(installation, playground));
+    pages.push(await loadMeasured(installation, playground));
     await untilIdle(idleSeconds);
-    wakes.push(await loadPage(installation, sleeper));
+    wakes.push(await loadMeasured(installation, sleeper));
   }
-  const page = median(pages);
+  const times = (all: readonly Measured[]) => all.map(({ milliseconds }) => milliseconds);
+  const processor = (all: readonly Measured[]) => duration(median(all.map(({ processor }) => processor)));
+  const page = median(times(pages));
   return atMost(
     `first page of a sleeping native site, p50 of ${sleepers.length}`,
-    median(wakes),
+    median(times(wakes)),
     maxWakeMilliseconds(page),
-    `page of the playground, awake: ${duration(page)}; slowest: ${duration(Math.max(...wakes))}`,
+    `page of the playground, awake: ${duration(page)}; slowest: ${duration(Math.max(...times(wakes)))}; ` +
+      `processor time of all processes: ${processor(wakes)}, of the playground's page: ${processor(pages)}`,
   );
 }
 

@@ -11,6 +11,7 @@ import {
   type PhpProgram,
 } from "./environmentSandbox.ts";
 import type { FpmMaster } from "./fpmMaster.ts";
+import type { Opcodes } from "./opcodes/store.ts";
 import type { ReadOnlyPhp, UseReadOnlyPhp } from "./readOnly.ts";
 
 export interface ReadOnlyPhpOfEnvironment {
@@ -26,16 +27,17 @@ interface Started {
 export function createReadOnlyPhp(
   environment: ServedEnvironment,
   php: PhpProgram,
-  options: EnvironmentFpmOptions,
+  options: EnvironmentFpmOptions & { readonly findOpcodes: () => Promise<Opcodes | null> },
 ): ReadOnlyPhpOfEnvironment {
   const turns = createTurns({ total: 1, extra: 0 });
   let started: Promise<Started> | null = null;
   let isClosed = false;
 
   async function start(): Promise<Started> {
+    const settings = fpmSettings(environment, options.uploads);
     const place = await openEnvironmentSandbox(
       environment,
-      { root: php.root, sockets: 1, isReadOnly: true, settings: fpmSettings(environment, options.uploads) },
+      { root: php.root, sockets: 1, isReadOnly: true, opcodes: options.findOpcodes(), settings },
       options,
     );
     return { master: await startFpm(php, place, options), place };

@@ -74,13 +74,13 @@ export function createSlots(options: SlotsOptions): Slots {
     const php = options.phpOf(environment.phpVersion);
     const sockets = limitsOf(environment).threads + extraSlots;
     const job = opcodeJobOf(environment, php, options);
-    const opcodes = job === null ? Promise.resolve(null) : options.opcodes.find(job);
+    const findOpcodes = async () => (job === null ? null : options.opcodes.find(job));
     const place = openEnvironmentSandbox(
       environment,
-      { root: php.root, sockets, opcodes, settings: fpmSettings(environment, options.uploads) },
+      { root: php.root, sockets, opcodes: findOpcodes(), settings: fpmSettings(environment, options.uploads) },
       options,
     );
-    const readOnly = createReadOnlyPhp(environment, php, options);
+    const readOnly = createReadOnlyPhp(environment, php, { ...options, findOpcodes });
     const started = place.then(async (opened) => {
       return { master: await startFpm(php, opened, options), place: opened, readOnly };
     });
