@@ -13,7 +13,7 @@ import {
   type SandboxOptions,
 } from "./environmentSandbox.ts";
 import { FpmMaster } from "./fpmMaster.ts";
-import type { OpcodeJob } from "./opcodes/store.ts";
+import type { OpcodeJob } from "./opcodes/job.ts";
 
 export interface EnvironmentFpmOptions extends SandboxOptions {
   /** Receives each line that php-fpm logs about itself. */

@@ -8,7 +8,6 @@ import {
   databaseFolder,
   internalFolder,
   memoryFolder,
-  opcodeFolder,
   packageSourceFile,
   platformFolder,
   siteFolder,
@@ -19,7 +18,7 @@ import { databaseFile, plainDatabaseFile } from "../sqlite/databaseFiles.ts";
 import { environmentLimitsOf } from "./environmentLimits.ts";
 import { environmentMounts } from "./environmentMounts.ts";
 import { type MessageSocket, openMessageSocket } from "./messageSocket.ts";
-import type { Opcodes } from "./opcodes/store.ts";
+import { mountOpcodes, type Opcodes } from "./opcodes/mountOpcodes.ts";
 import { removeFolder } from "./removeFolder.ts";
 import type { Mount, Sandbox } from "./sandbox.ts";
 import { settingLine } from "./settingLine.ts";
@@ -92,8 +91,6 @@ const messageFolder = "/run/messages";
 /** Uploads of several requests. */
 const memoryFolderBytes = 1 << 30;
 const internalFolderBytes = 16 << 20;
-/** PHP of another build may want to keep opcodes there, but it is for those that are mounted. */
-const opcodeFolderBytes = 64 << 10;
 /** Folder of the platform's PHP on this machine. */
 export const platformSource = fileURLToPath(new URL("../platform", import.meta.url));
 
@@ -178,7 +175,7 @@ export function openEnvironmentSandbox(
   async function open(): Promise<EnvironmentSandbox> {
     await mkdir(options.run, { recursive: true, mode: 0o700 });
     for (const each of [messageSockets, settingsFolder]) await mkdir(each, { recursive: true, mode: 0o755 });
-    const compiled = withOpcodes((await opcodes) ?? null);
+    const compiled = mountOpcodes((await opcodes) ?? null);
     const allSettings = { ...settings, ...compiled.settings };
     await writeFile(path.join(settingsFolder, "sitewright.ini"), settingsFile(allSettings), { mode: 0o644 });
     if (sandbox.layer !== undefined) await prepareLayer(layer.folder, environment.documentRoot);
@@ -205,18 +202,6 @@ export function openEnvironmentSandbox(
     await close();
     throw error;
   });
-}
-
-/**
- * PHP looks for opcodes in a folder that it could write to, below which the mounted ones are read-only: it neither changes nor adds any.
- */
-function withOpcodes(opcodes: Opcodes | null): Pick<Sandbox, "mounts" | "memoryFolders"> & { settings: PhpSettings } {
-  if (opcodes === null) return { settings: {}, mounts: [], memoryFolders: [] };
-  return {
-    settings: { "opcache.file_cache": opcodeFolder },
-    mounts: [{ from: opcodes.folder, to: `${opcodeFolder}/${opcodes.build}`, isWritable: false }],
-    memoryFolders: [{ path: opcodeFolder, maxBytes: opcodeFolderBytes }],
-  };
 }
 
 /** Whether this process may mount layers. Without them, files are mounted read-only. */

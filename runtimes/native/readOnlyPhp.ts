@@ -11,7 +11,7 @@ import {
   type PhpProgram,
 } from "./environmentSandbox.ts";
 import type { FpmMaster } from "./fpmMaster.ts";
-import type { Opcodes } from "./opcodes/store.ts";
+import type { Opcodes } from "./opcodes/mountOpcodes.ts";
 import type { ReadOnlyPhp, UseReadOnlyPhp } from "./readOnly.ts";
 
 export interface ReadOnlyPhpOfEnvironment {

@@ -10,7 +10,7 @@ import { phpSettingsFolder, settingsFile } from "../environmentSandbox.ts";
 import type { FastCgiConnection } from "../fastcgi/connection.ts";
 import { FpmMaster } from "../fpmMaster.ts";
 import type { Mount, Sandbox } from "../sandbox.ts";
-import type { OpcodeJob } from "./store.ts";
+import type { OpcodeJob } from "./job.ts";
 
 /** Of each folder in memory. */
 const memoryBytes = 64 << 20;

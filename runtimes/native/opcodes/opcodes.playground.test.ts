@@ -12,7 +12,9 @@ import { runPhp, type Site, visitorOf } from "../../testing/visitor.ts";
 import { opcodeJobOf } from "../environmentFpm.ts";
 import { type NativeWorld, openNative } from "../testing/world.ts";
 import { inspectRoots, machineRoot } from "../versions/discovery.ts";
-import { createOpcodeStore, type OpcodeJob, type OpcodeStore, type Opcodes } from "./store.ts";
+import type { OpcodeJob } from "./job.ts";
+import type { Opcodes } from "./mountOpcodes.ts";
+import { createOpcodeStore, type OpcodeStore } from "./store.ts";
 
 let world: NativeWorld;
 let site: Site;

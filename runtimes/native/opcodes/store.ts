@@ -14,26 +14,10 @@ import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promi
 import path from "node:path";
 import { withLock } from "../../assets/lock.ts";
 import { exists, removeTree } from "../../folders.ts";
-import type { PhpProgram, PhpSettings } from "../environmentSandbox.ts";
 import { fileInRoot } from "../rootPath.ts";
-import type { Mount } from "../sandbox.ts";
 import { compileOpcodes } from "./compile.ts";
-
-/** Code to compile. */
-export interface OpcodeJob {
-  readonly php: PhpProgram;
-  /** Where the code is, and where PHP sees it. */
-  readonly shared: readonly Mount[];
-  /** PHP's settings, for all environments. */
-  readonly settings: PhpSettings;
-}
-
-/** Compiled code, to be mounted below the folder that PHP searches for it. */
-export interface Opcodes {
-  /** How PHP names its build; the name of the folder. */
-  readonly build: string;
-  readonly folder: string;
-}
+import type { OpcodeJob } from "./job.ts";
+import type { Opcodes } from "./mountOpcodes.ts";
 
 export interface OpcodeStore {
   /** Returns the compiled code, or null if there is none yet: it is then compiled in the background, for later. Never rejects. */
