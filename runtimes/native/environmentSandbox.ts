@@ -169,7 +169,7 @@ export function openEnvironmentSandbox(
   const messages: MessageSocket[] = [];
   async function close(): Promise<void> {
     for (const socket of messages) socket.close();
-    for (const each of [folder, layer.folder]) await removeFolder(each);
+    for (const each of sandbox.layer === undefined ? [folder] : [folder, layer.folder]) await removeFolder(each);
   }
 
   async function open(): Promise<EnvironmentSandbox> {
