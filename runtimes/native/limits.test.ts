@@ -92,7 +92,7 @@ async function startMaster(number: number): Promise<TestMaster> {
       try {
         const parameters = parametersOf(
           { ...request, ...limits },
-          { bodyBytes: 0, messageSocket: "/run/none", seconds: 0 },
+          { bodyBytes: 0, messageSocket: "/run/none", messageToken: "", seconds: 0 },
         );
         const { body } = await connection.request({ parameters, body: null, onErrors: () => undefined });
         return await text(body);

@@ -1,4 +1,5 @@
 /** Runs one request in php-fpm, and notes what PHP tells about it. */
+import { randomBytes } from "node:crypto";
 import type { Exchange } from "../pool/exchange.ts";
 import { createPhpMessages, type PhpMessageListener } from "../pool/phpMessages.ts";
 import type { RequestCallbacks, WorkerRequest } from "../pool/worker.ts";
@@ -34,8 +35,10 @@ interface PhpRunOptions {
 export interface PhpRun {
   /** Null if the response is complete. */
   readonly failure: Error | null;
-  /** Whether the site declared its response private, or the script has died. */
+  /** Whether the site declared its response private, the script has died, or the message that says so may be lost. */
   readonly isPrivate: boolean;
+  /** Whether reports of changes may be lost. */
+  readonly isLost: boolean;
   readonly tags: readonly string[] | null;
   /** The beginning of the log. */
   readonly errors: string;
@@ -45,25 +48,19 @@ export interface PhpRun {
 export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
   const { exchange, request, body, connection, messages, messageSocketPath, explain } = options;
   const log = createPhpLog();
-  const facts: { isPrivate: boolean; tags: readonly string[] | null } = { isPrivate: false, tags: null };
-  const makePrivate = () => {
-    facts.isPrivate = true;
-  };
-  receive(options, (line) => exchange.log(log.add(line)), {
-    onStalePages: (pages) => exchange.reportStalePages(pages),
-    isPrivate: makePrivate,
-    failed: makePrivate,
-    shows: (tags) => {
-      facts.tags = tags;
-    },
-    ...(options.onRefused && { refused: options.onRefused }),
-  });
+  const token = randomBytes(16).toString("hex");
+  const facts = receive(options, token, (line) => exchange.log(log.add(line)));
   let failure: Error | null = null;
   try {
     const seconds = exchange.deadlineMilliseconds / 1000;
     const response = await connection
       .request({
-        parameters: parametersOf(request, { bodyBytes: body?.bytes ?? 0, messageSocket: messageSocketPath, seconds }),
+        parameters: parametersOf(request, {
+          bodyBytes: body?.bytes ?? 0,
+          messageSocket: messageSocketPath,
+          messageToken: token,
+          seconds,
+        }),
         body,
         holdsEnd: options.holdsEnd,
         onErrors: (piece) => exchange.log(log.take(piece)),
@@ -72,7 +69,11 @@ export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
       })
       .catch((error: unknown) => {
         // PHP can't get a header or URL that is this long.
-        if (error instanceof ProtocolError) return tooLong(options);
+        if (error instanceof ProtocolError) {
+          facts.hasEnded = true;
+          facts.isPrivate = true;
+          return tooLong(options);
+        }
         throw error;
       });
     exchange.hasBegun = true;
@@ -85,7 +86,9 @@ export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
   }
   messages.setReceiver(null);
   exchange.log(log.end());
-  return { failure, ...facts, errors: log.excerpt() };
+  const { hasEnded, isPrivate, tags } = facts;
+  const isLost = !hasEnded && exchange.hasBegun;
+  return { failure, isPrivate: isPrivate || !hasEnded, isLost, tags, errors: log.excerpt() };
 }
 
 function tooLong({ holdsEnd }: PhpRunOptions): FastCgiResponse {
@@ -94,15 +97,41 @@ function tooLong({ holdsEnd }: PhpRunOptions): FastCgiResponse {
   return response;
 }
 
+/** What PHP has told so far. */
+interface Facts {
+  /** Whether all messages have arrived. */
+  hasEnded: boolean;
+  isPrivate: boolean;
+  tags: readonly string[] | null;
+}
+
+/** `token`: what messages of this request begin with. Programs that earlier requests have left running don't know it. */
 function receive(
-  { exchange, request, messages, mail }: PhpRunOptions,
+  { exchange, request, messages, mail, onRefused }: PhpRunOptions,
+  token: string,
   log: (line: string) => void,
-  listener: PhpMessageListener,
-): void {
+): Facts {
+  const facts: Facts = { hasEnded: false, isPrivate: false, tags: null };
+  const makePrivate = () => {
+    facts.isPrivate = true;
+  };
+  const listener: PhpMessageListener = {
+    onStalePages: (pages) => exchange.reportStalePages(pages),
+    isPrivate: makePrivate,
+    shows: (tags) => {
+      facts.tags = tags;
+    },
+    ended: (hasFailed) => {
+      facts.hasEnded = true;
+      if (hasFailed) makePrivate();
+    },
+    ...(onRefused && { refused: onRefused }),
+  };
   const phpMessages = createPhpMessages();
   phpMessages.begin(listener, request.task?.input);
   messages.setReceiver((message) => {
-    exchange.hasBegun = true;
-    return receiveMessage(message, { messages: phpMessages, mail, log });
+    exchange.hasBegun ||= message.startsWith(token);
+    return receiveMessage(message, { token, messages: phpMessages, mail, log });
   });
+  return facts;
 }

@@ -50,7 +50,7 @@ export async function runReadOnly(asked: ReadOnlyRequest, use: UseReadOnlyPhp): 
   } catch (error) {
     const cause = error instanceof Error ? error : new Error(String(error));
     const reason = deadline.aborted ? "deadline" : "unavailable";
-    end(exchange, { failure: cause, isPrivate: true, tags: null, errors: "" }, reason);
+    end(exchange, { failure: cause, isPrivate: true, isLost: false, tags: null, errors: "" }, reason);
   }
 }
 

@@ -9,7 +9,12 @@ async function send(message: string) {
     mails.push(one);
     return null;
   };
-  const answer = await receiveMessage(message, { messages: createPhpMessages(), mail, log: () => undefined });
+  const answer = await receiveMessage(message, {
+    token: "",
+    messages: createPhpMessages(),
+    mail,
+    log: () => undefined,
+  });
   return { answer, mails };
 }
 

@@ -4,6 +4,8 @@ import type { RequestCallbacks } from "../pool/worker.ts";
 import { mailOf } from "../sendmail.ts";
 
 interface Receivers {
+  /** What every message begins with, except e-mail. Others are ignored. */
+  readonly token: string;
   readonly messages: ReturnType<typeof createPhpMessages>;
   readonly mail: RequestCallbacks["mail"];
   /** Receives a line for PHP's log if a message is refused. */
@@ -37,9 +39,9 @@ function readMail(message: string): Mail | null {
 }
 
 /** Returns the answer. Never rejects. */
-export async function receiveMessage(message: string, { messages, mail, log }: Receivers): Promise<string> {
+export async function receiveMessage(message: string, { token, messages, mail, log }: Receivers): Promise<string> {
   const sent = readMail(message);
-  if (sent === null) return messages.receive(message);
+  if (sent === null) return message.startsWith(token) ? messages.receive(message.slice(token.length)) : "";
   const found = mailOf(sent.options, sent.message);
   const refusal =
     typeof found === "string"

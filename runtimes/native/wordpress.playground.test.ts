@@ -69,7 +69,7 @@ async function visit(url: string, script = "/index.php", slot = 0) {
   const onErrors = (piece: Buffer) => void log.push(piece.toString());
   try {
     const { status, body } = await connection.request({
-      parameters: parametersOf(asked, { bodyBytes: 0, messageSocket: "/nowhere", seconds: 60 }),
+      parameters: parametersOf(asked, { bodyBytes: 0, messageSocket: "/nowhere", messageToken: "", seconds: 60 }),
       body: null,
       onErrors,
     });

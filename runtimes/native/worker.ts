@@ -176,13 +176,13 @@ export class FpmWorker implements Worker {
     return this.#killedFor ?? "crashed";
   }
 
-  #end(exchange: Exchange, { failure, isPrivate, tags, errors }: PhpRun, hasWritten: boolean): void {
+  #end(exchange: Exchange, { failure, isPrivate, isLost, tags, errors }: PhpRun, hasWritten: boolean): void {
     this.lastUsed = performance.now();
     if (failure !== null) this.isBroken = true;
     if (this.requests === 1) this.yieldToOthers();
     exchange.end({
       failure: failure === null ? null : { reason: this.#reason, cause: failure },
-      isLost: failure !== null && exchange.hasBegun,
+      isLost,
       isCacheable: !isPrivate,
       tags,
       errors,
@@ -205,4 +205,4 @@ export class FpmWorker implements Worker {
   }
 }
 
-const noRun: PhpRun = { failure: null, isPrivate: true, tags: null, errors: "" };
+const noRun: PhpRun = { failure: null, isPrivate: true, isLost: false, tags: null, errors: "" };

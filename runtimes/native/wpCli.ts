@@ -152,7 +152,7 @@ function listen(environment: EnvironmentRef, place: EnvironmentSandbox, { accept
     shows: ignored,
   });
   const mail: Parameters<typeof receiveMessage>[1]["mail"] = (message) => acceptMail(environment.id, message);
-  place.messages[0]?.setReceiver((message) => receiveMessage(message, { messages, mail, log }));
+  place.messages[0]?.setReceiver((message) => receiveMessage(message, { token: "", messages, mail, log }));
   return notes;
 }
 

@@ -16,16 +16,18 @@ unset( $sitewright_script );
 
 require __DIR__ . '/plugin.php';
 
-/** Tells the server if the script has died, because php-fpm does not. */
+/**
+ * Tells the server that the script has ended, and whether it has died, because php-fpm does not. The last message: if it doesn't
+ * arrive, others may be lost, too.
+ */
 register_shutdown_function(
 	static function () {
 		// After the functions of the site, which may die, too.
 		register_shutdown_function(
 			static function () {
-				$fatal = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR;
-				if ( 0 !== ( ( error_get_last()['type'] ?? 0 ) & $fatal ) ) {
-					sitewright_tell( array( 'sitewright' => 'failed' ) );
-				}
+				$fatal  = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR;
+				$failed = 0 !== ( ( error_get_last()['type'] ?? 0 ) & $fatal );
+				sitewright_tell( array( 'sitewright' => 'ended', 'failed' => $failed ) );
 			}
 		);
 	}

@@ -19,8 +19,8 @@ export interface PhpMessageListener {
   onlyHousekeeping?(): void;
   /** The tags of everything that the page shows. Null: unknown. */
   shows(tags: readonly string[] | null): void;
-  /** The script has ended with an error. */
-  failed?(): void;
+  /** The script has ended: its last message. `hasFailed`: with an error. */
+  ended?(hasFailed: boolean): void;
   /** A change of the database was refused, because it is read-only. */
   refused?(): void;
 }
@@ -69,7 +69,7 @@ export function createPhpMessages(): PhpMessages {
       if (parsed?.sitewright === "housekeeping") current?.onlyHousekeeping?.();
       if (parsed?.sitewright === "private") current?.isPrivate();
       if (parsed?.sitewright === "shows") current?.shows(readTags(parsed.tags));
-      if (parsed?.sitewright === "failed") current?.failed?.();
+      if (parsed?.sitewright === "ended") current?.ended?.(parsed.failed !== false);
       if (parsed?.sitewright === "refused") current?.refused?.();
       if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));
       return "";

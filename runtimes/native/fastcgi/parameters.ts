@@ -8,13 +8,15 @@ interface ParameterOptions {
   readonly bodyBytes: number;
   /** Where the platform's PHP sends its messages: a path in the sandbox. */
   readonly messageSocket: string;
+  /** What its messages begin with. */
+  readonly messageToken: string;
   /** PHP's time limit. */
   readonly seconds: number;
 }
 
 export function parametersOf(
   request: WorkerRequest,
-  { bodyBytes, messageSocket, seconds }: ParameterOptions,
+  { bodyBytes, messageSocket, messageToken, seconds }: ParameterOptions,
 ): Record<string, string> {
   const { method, url, task } = request;
   const query = url.indexOf("?");
@@ -29,6 +31,7 @@ export function parametersOf(
     ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [variableOf(name), value])),
     ...(task !== null && { SCRIPT_FILENAME: taskScript(task) }),
     SITEWRIGHT_SOCKET: messageSocket,
+    SITEWRIGHT_TOKEN: messageToken,
     PHP_VALUE: `max_execution_time=${Math.ceil(seconds)}`,
   };
 }
