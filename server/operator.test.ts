@@ -534,6 +534,46 @@ describe("operator php", () => {
     for (const { folder } of [newer, older]) await operator(["php", "remove", folder], {});
   });
 
+  it("removes no version that environments run on, unless it is forced to", async () => {
+    const root = await makeRoot();
+    await root.php("8.9.1");
+    await operator(["php", "add", root.folder], {});
+    const { companyId } = await addCompany(test.database);
+    const sites = await Promise.all(
+      ["Harbour", "Lighthouse"].map((displayName) => addSite(test.database, companyId, { displayName })),
+    );
+    const move = async (environmentId: string | undefined, runtime: string, php_version: string) => {
+      const changes = { runtime, php_version };
+      await test.database
+        .updateTable("environments")
+        .set(changes)
+        .where("id", "=", environmentId ?? "")
+        .execute();
+    };
+    await move(sites[0]?.environmentId, "native", "8.9");
+    await move(sites[1]?.environmentId, "playground", "8.9");
+    for (const what of ["8.9", root.folder]) {
+      const { code, output, errors } = await operator(["php", "remove", what], { DATABASE_URL: test.url });
+      expect([code, output]).toEqual([1, ""]);
+      expect(errors).toContain(
+        `${what} is not removed: 1 environment would lose PHP 8.9:\n  Test: Harbour / Live\nChange`,
+      );
+    }
+    writeFileSync(join(data, "installation.json"), "{}");
+    const stopped = await operator(["php", "remove", "8.9"], {});
+    rmSync(join(data, "installation.json"));
+    expect(stopped).toMatchObject({
+      code: 1,
+      errors: expect.stringMatching(/is not running[\s\S]*--force removes it anyway\.\n$/),
+    });
+    expect((await operator(["php", "list"], {})).output).toContain("8.9.1");
+    const forced = await operator(["php", "remove", "8.9", "--force"], { DATABASE_URL: test.url });
+    expect(forced).toMatchObject({ code: 0, output: expect.stringContaining(`Removed ${root.folder}.`) });
+    await operator(["php", "add", root.folder], {});
+    await move(sites[0]?.environmentId, "native", "8.2");
+    expect(await operator(["php", "remove", "8.9"], { DATABASE_URL: test.url })).toMatchObject({ code: 0 });
+  });
+
   it.each([
     ["a relative path", ["./php"], 1, /^\.\/php is neither an absolute path nor the name of a release/],
     ["a folder without PHP", ["/etc"], 1, /^PHP in \/etc is not offered: it has no folder usr\./],

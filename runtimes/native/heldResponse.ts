@@ -1,43 +1,118 @@
-/** A response that is held back until it is known to be valid. */
-import { once } from "node:events";
+/**
+ * The content of a response that is held back until it is known to be valid. PHP never waits for the visitor: the beginning is kept in
+ * memory, and the rest in a file without a name.
+ */
+import { randomBytes } from "node:crypto";
+import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
+import path from "node:path";
 import { Readable } from "node:stream";
-import type { FastCgiResponse } from "./fastcgi/connection.ts";
+import { type DiskReserve, freeDisk } from "../freeDisk.ts";
 
-/** Longer responses begin before they are known to be valid, and can't be withdrawn then. */
-const maxHeldBytes = 16 << 20;
+interface HeldOptions {
+  /** For the file, on a disk and closed to others. Is made if it doesn't exist. */
+  readonly folder: string;
+  /** Of the same disk. */
+  readonly reserve: DiskReserve;
+  /** Called once if the response is too long to be held, or the disk is full. Must end PHP. */
+  readonly onExcess: () => void;
+}
 
-export class HeldResponse {
-  readonly #source: Readable;
-  readonly #content: Readable;
-  readonly #begin: (content: Readable) => void;
-  #bytes = 0;
-  #hasBegun = false;
+const maxMemoryBytes = 16 << 20;
+const maxFileBytes = 1 << 30;
+const pieceBytes = 64 << 10;
+/** Between two looks at the disk. */
+const checkedBytes = 16 << 20;
 
-  /** `begin` is called once, when the visitor may have the response. */
-  constructor({ body }: FastCgiResponse, begin: (content: Readable) => void) {
-    this.#source = body;
-    this.#begin = begin;
-    this.#content = new Readable({ read: () => void body.resume() });
-    this.#content.once("close", () => body.destroy());
-    body.on("data", (chunk: Buffer) => this.#take(chunk));
+/**
+ * Reads the content to its end. Returns it as another stream, whose file is closed with it; null if it broke off or was too long.
+ * Never rejects.
+ */
+export async function holdContent(source: Readable, options: HeldOptions): Promise<Readable | null> {
+  const beginning: Buffer[] = [];
+  let file: SpillFile | null = null;
+  let bytes = 0;
+  /** Returns false if there is no room. */
+  const keep = async (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxMemoryBytes) {
+      file ??= await SpillFile.open(options);
+      return file.append(chunk);
+    }
+    beginning.push(chunk);
+    return true;
+  };
+  const drop = async () => {
+    await file?.close();
+    return null;
+  };
+  try {
+    for await (const chunk of source) {
+      // A disk that fails has no room either.
+      if (await keep(chunk).catch(() => false)) continue;
+      options.onExcess();
+      return await drop();
+    }
+  } catch {
+    return drop();
+  }
+  return contentOf(beginning, file);
+}
+
+function contentOf(beginning: readonly Buffer[], file: SpillFile | null): Readable {
+  const content = new Readable({
+    read: () => {
+      if (file === null) content.push(null);
+      else
+        file.next().then(
+          (piece) => content.push(piece),
+          (error) => content.destroy(error),
+        );
+    },
+  });
+  content.once("close", () => void file?.close());
+  for (const chunk of beginning) content.push(chunk);
+  return content;
+}
+
+class SpillFile {
+  readonly #handle: FileHandle;
+  readonly #reserve: DiskReserve;
+  #written = 0;
+  #read = 0;
+
+  private constructor(handle: FileHandle, reserve: DiskReserve) {
+    this.#handle = handle;
+    this.#reserve = reserve;
   }
 
-  #take(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    const isWaiting = !this.#content.push(chunk);
-    if (this.#hasBegun && isWaiting) this.#source.pause();
-    if (!this.#hasBegun && this.#bytes > maxHeldBytes) this.#start();
+  static async open({ folder, reserve }: HeldOptions): Promise<SpillFile> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const name = path.join(folder, `${randomBytes(8).toString("hex")}.held`);
+    const handle = await open(name, "wx+", 0o600);
+    // Nothing stays, even if this process is killed.
+    await unlink(name);
+    return new SpillFile(handle, reserve);
   }
 
-  #start(): void {
-    this.#hasBegun = true;
-    this.#begin(this.#content);
+  /** Returns false if there is no room. */
+  async append(chunk: Buffer): Promise<boolean> {
+    const before = this.#written;
+    this.#written += chunk.length;
+    if (this.#written > maxFileBytes) return false;
+    const isDue = Math.floor(before / checkedBytes) !== Math.floor(this.#written / checkedBytes);
+    if (isDue && (await freeDisk(this.#reserve)) <= 0) return false;
+    await this.#handle.writeFile(chunk);
+    return true;
   }
 
-  /** Lets the visitor have the response. Resolves when all of it has been read from PHP; its content has no end yet. */
-  async release(): Promise<void> {
-    if (!this.#hasBegun) this.#start();
-    if (!this.#source.readableEnded && !this.#source.destroyed)
-      await once(this.#source, "close").catch(() => undefined);
+  /** Returns the next piece, or null at the end. */
+  async next(): Promise<Buffer | null> {
+    const { buffer, bytesRead } = await this.#handle.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, this.#read);
+    this.#read += bytesRead;
+    return bytesRead === 0 ? null : buffer.subarray(0, bytesRead);
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
   }
 }

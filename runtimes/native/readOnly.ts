@@ -3,13 +3,14 @@
  * database is mounted read-only, and the platform's PHP reports refused statements. Changes of files go to a layer above the
  * files (overlayfs), which the site never sees again.
  */
+import type { Readable } from "node:stream";
 import type { DiskReserve } from "../freeDisk.ts";
 import type { Exchange } from "../pool/exchange.ts";
 import type { WorkerRequest } from "../pool/worker.ts";
 import type { NoAnswerReason, RequestBody } from "../serving.ts";
 import { watchDisk, writtenBytes } from "./diskWatch.ts";
-import type { FastCgiConnection } from "./fastcgi/connection.ts";
-import { HeldResponse } from "./heldResponse.ts";
+import type { FastCgiConnection, FastCgiResponse } from "./fastcgi/connection.ts";
+import { holdContent } from "./heldResponse.ts";
 import type { MessageSocket } from "./messageSocket.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
 
@@ -18,6 +19,8 @@ export interface ReadOnlyPhp {
   connect(): FastCgiConnection;
   readonly messages: MessageSocket;
   readonly messageSocketPath: string;
+  /** Folder on a disk, closed to others, for responses that are held back. */
+  readonly heldFolder: string;
   /** Whether a script has changed files. The php-fpm then can't be used again. */
   hasChangedFiles(): Promise<boolean>;
   /** The ids of its processes that run scripts. */
@@ -68,18 +71,19 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, rese
   };
   deadline.addEventListener("abort", stop, { once: true });
   if (deadline.aborted) stop();
+  const giveUp = () => {
+    refuse();
+    php.kill();
+    connection.close();
+  };
   const watch = watchDisk({
     processes: php.processes,
     before: writtenBytes(php.processes()),
     leftBytes: maxLayerBytes,
     reserve,
-    onExcess: () => {
-      refuse();
-      php.kill();
-      connection.close();
-    },
+    onExcess: giveUp,
   });
-  const held: HeldResponse[] = [];
+  const held: { readonly response: FastCgiResponse; readonly content: Promise<Readable | null> }[] = [];
   const run = await runInPhp({
     exchange,
     request,
@@ -94,17 +98,21 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, rese
     onRefused: refuse,
     holdsEnd: false,
     onResponse: (response) => {
-      held.push(new HeldResponse(response, (content) => exchange.respond(response, content)));
+      const options = { folder: php.heldFolder, reserve, onExcess: giveUp };
+      held.push({ response, content: holdContent(response.body, options) });
     },
     explain: (cause) => cause,
   });
   connection.close();
   await watch.end();
+  const [first] = held;
+  const content = (await first?.content) ?? null;
   if (isRefused || (await php.hasChangedFiles())) {
+    content?.destroy();
     end(exchange, { ...run, failure: new Error("PHP attempted a change.") }, "wouldWrite");
     return;
   }
-  if (run.failure === null) await held[0]?.release();
+  if (first !== undefined && content !== null) exchange.respond(first.response, content, { endsItself: true });
   end(exchange, run, reason);
 }
 

@@ -72,7 +72,7 @@ export function createReadOnlyPhp(
     let isUsable = true;
     try {
       return await work(
-        phpIn(master, place, environment.documentRoot, () => {
+        phpIn(master, place, { documentRoot: environment.documentRoot, heldFolder: options.layers }, () => {
           isUsable = false;
         }),
       );
@@ -93,7 +93,7 @@ export function createReadOnlyPhp(
 function phpIn(
   master: FpmMaster,
   place: EnvironmentSandbox,
-  documentRoot: string,
+  { documentRoot, heldFolder }: { readonly documentRoot: string; readonly heldFolder: string },
   makeUnusable: () => void,
 ): ReadOnlyPhp {
   const [messages] = place.messages;
@@ -103,6 +103,7 @@ function phpIn(
     connect: () => master.connect(0),
     messages,
     messageSocketPath: messageSocketPath(0),
+    heldFolder,
     hasChangedFiles: async () => {
       // Nothing may change the layer while it is compared.
       master.killSlot(0);

@@ -45,6 +45,7 @@ export class Exchange {
   readonly #log;
   readonly #onDeadline: () => void;
   #body: Readable | null = null;
+  #endsItself = false;
   #stalePages: StalePages = noStalePages;
   #timer: NodeJS.Timeout | null = null;
   #hasEnded = false;
@@ -87,11 +88,16 @@ export class Exchange {
     if (!before.everything) this.callbacks.onStalePages?.(this.#stalePages.everything ? this.#stalePages : pages);
   }
 
-  /** The response begins. The reader of the body determines its pace. */
-  respond({ status, headers }: Pick<PhpResponse, "status" | "headers">, body: Readable): void {
+  /** The response begins. The reader of the body determines its pace. `endsItself`: else `end` ends a body that is complete. */
+  respond(
+    { status, headers }: Pick<PhpResponse, "status" | "headers">,
+    body: Readable,
+    { endsItself = false }: { readonly endsItself?: boolean } = {},
+  ): void {
     // A response that is not read to its end must not cause errors when it is aborted.
     body.on("error", () => undefined);
     this.#body = body;
+    this.#endsItself = endsItself;
     this.#responding.resolve({
       status,
       headers,
@@ -116,8 +122,8 @@ export class Exchange {
     this.#ended.resolve();
     this.#isCacheable.resolve(failure === null && isCacheable);
     this.#tags.resolve(tags);
-    if (failure === null) this.#body?.push(null);
-    else this.#fail(failure);
+    if (failure !== null) this.#fail(failure);
+    else if (!this.#endsItself) this.#body?.push(null);
     this.callbacks.finished(hasWritten);
   }
 

@@ -171,8 +171,10 @@ const commands: Readonly<Record<string, Command>> = {
     load: async () => (await import("./php.ts")).add,
   },
   "php remove": {
-    usage: "php remove <version | folder | Debian release>",
+    usage: "php remove <version | folder | Debian release> [--force]",
     summary: "removes what php add has added",
+    details: ["--force  even if environments run on it, or if Sitewright is not running to tell"],
+    options: { force: { type: "boolean" } },
     words: [1, 1],
     load: async () => (await import("./php.ts")).remove,
   },

@@ -18,7 +18,7 @@ import {
   suitesFolder,
 } from "./addedRoots.ts";
 import type { Mirrors } from "./aptSources.ts";
-import { inspectRoots } from "./discovery.ts";
+import { discoverPhp, inspectRoots } from "./discovery.ts";
 import { enableExtensions } from "./extensionFiles.ts";
 import { type PhpInstallation, type PhpRoot, UnusableRoot } from "./installation.ts";
 import { extractSuite } from "./suite.ts";
@@ -50,9 +50,14 @@ export async function addPhp(
 
 /**
  * Removes what was added: `what` is a version, a folder or a release. Returns the names of what was removed. Rejects with
- * `UnusableRoot` if nothing matches.
+ * `UnusableRoot` if nothing matches. `check` gets the versions, such as `8.4`, that environments run from there, and rejects if it
+ * must stay.
  */
-export async function removePhp(folder: string, what: string): Promise<readonly string[]> {
+export async function removePhp(
+  folder: string,
+  what: string,
+  check: (versions: readonly string[]) => Promise<void> = async () => undefined,
+): Promise<readonly string[]> {
   return whileLocked(folder, async () => {
     const roots = await addedRoots(folder);
     const removed: AddedRoot[] = [];
@@ -63,6 +68,8 @@ export async function removePhp(folder: string, what: string): Promise<readonly 
         `${what} was not added, so it can't be removed. ${added === "" ? "Nothing was added." : `These were: ${added}.`}`,
       );
     }
+    const { offered } = await discoverPhp({ folder });
+    await check(offered.filter(({ root }) => removed.some((one) => one.folder === root)).map(({ version }) => version));
     for (const root of removed) await removeRoot(folder, root);
     return removed.map(({ name }) => name);
   });

@@ -192,6 +192,28 @@ export interface NamedEnvironment {
   readonly environmentName: string;
 }
 
+/** Lists environments of the native runtime with one of these versions of PHP, with display names. */
+export function listNativeOnPhp(database: Database, versions: readonly string[]): Promise<NativeEnvironment[]> {
+  return database
+    .selectFrom("environments")
+    .innerJoin("sites", "sites.id", "environments.site_id")
+    .innerJoin("companies", "companies.id", "environments.company_id")
+    .select(["companies.name as companyName", "sites.display_name as siteName"])
+    .select("environments.display_name as environmentName")
+    .where("environments.runtime", "=", "native")
+    .where("environments.php_version", "in", versions)
+    .orderBy("companies.name")
+    .orderBy("sites.display_name")
+    .orderBy("environments.number")
+    .execute();
+}
+
+export interface NativeEnvironment {
+  readonly companyName: string;
+  readonly siteName: string;
+  readonly environmentName: string;
+}
+
 /** Lists environments with the display names of their sites. */
 export function listNamed(database: Database, ids: readonly string[]): Promise<NamedEnvironment[]> {
   return database
