@@ -86,7 +86,11 @@ describe("a request", () => {
   test("has the path after the script as it is", async () => {
     for (const pathInfo of ["/../../x.php", "/%2e%2e/x.php", "//"]) {
       const variables = await variablesOf({ pathInfo });
-      expect(variables).toMatchObject({ PATH_INFO: pathInfo, SCRIPT_FILENAME: "/site/variables.php" });
+      expect(variables).toMatchObject({
+        PATH_INFO: pathInfo,
+        PHP_SELF: `/variables.php${pathInfo}`,
+        SCRIPT_FILENAME: "/site/variables.php",
+      });
     }
   });
 

@@ -14,6 +14,9 @@ if ( $_SERVER['SCRIPT_FILENAME'] !== $sitewright_script ) {
 }
 unset( $sitewright_script );
 
+// php-fpm leaves out the script, so that WordPress would take a path after it for the script.
+$_SERVER['PHP_SELF'] = $_SERVER['SCRIPT_NAME'] . ( $_SERVER['PATH_INFO'] ?? '' );
+
 require __DIR__ . '/plugin.php';
 
 /**
