@@ -1,7 +1,7 @@
 /** Finds and kills the processes of an installation. */
 import { readdir, readFile } from "node:fs/promises";
 
-interface ProcessInfo {
+export interface ProcessInfo {
   readonly id: number;
   readonly parent: number;
   readonly command: string;
