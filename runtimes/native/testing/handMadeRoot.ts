@@ -60,7 +60,7 @@ export async function makeRoot(): Promise<HandMadeRoot> {
     await chmod(target, 0o755);
   };
   const add = async (file: string, kind: string, version: string, modules: readonly string[]) => {
-    const lists = `case $1 in -v) echo 'PHP ${version} (${kind}) (built: today)' ;; -m) echo '${modules.join("\n")}' ;; esac`;
+    const lists = `for last; do :; done; case $last in -v) echo 'PHP ${version} (${kind}) (built: today)' ;; -m) echo '${modules.join("\n")}' ;; esac`;
     await program(file, lists);
   };
   await copy(shell, "/usr/bin/sh");

@@ -91,7 +91,7 @@ test("PHP finds its settings in its own folder, and none of this machine's", asy
   const root = await makeRoot();
   await root.program("/usr/bin/modules", "while read -r line; do echo $line; done < /etc/php/8.3/modules");
   const isAlone = `[ "$(echo /etc/php/*)" = /etc/php/8.3 ]`;
-  const version = "[ $1 = -v ] && echo 'PHP 8.3.7 (fpm-fcgi)' && exit";
+  const version = "for last; do :; done; [ $last = -v ] && echo 'PHP 8.3.7 (fpm-fcgi)' && exit";
   await root.program("/usr/sbin/php-fpm8.3", `${version}; ${isAlone} && exec sh /usr/bin/modules`);
   await mkdir(path.join(root.folder, "etc/php/8.3"), { recursive: true });
   await root.cli("8.3.7");

@@ -29,13 +29,15 @@ interface Answer {
   readonly code: number | null;
 }
 
+/** The sandbox's exit code is this and the number of the signal that has ended its program. */
+const crashed = 128;
 const timeoutMilliseconds = 30_000;
 const maxOutput = 1 << 20;
 const temporaryBytes = 16 << 20;
 
 /** Throws if the program could not be started, failed, or took too long. */
 export async function probeFpm(root: PhpRoot, fpm: string): Promise<Probed> {
-  const [about, modules] = await Promise.all([ask(root, [fpm, "-v"]), ask(root, [fpm, "-m"])]);
+  const [about, modules] = await Promise.all([ask(root, fpm, "-v"), ask(root, fpm, "-m")]);
   const version = parseVersion(/^PHP (\S+) \(fpm-fcgi\)/m.exec(about)?.[1] ?? "");
   if (version === null) throw new ProbeFailure(`${fpm} is not php-fpm. Install php-fpm there.`);
   return { version, extensions: extensionsIn(modules) };
@@ -43,7 +45,7 @@ export async function probeFpm(root: PhpRoot, fpm: string): Promise<Probed> {
 
 /** Throws as `probeFpm` does. */
 export async function probeCommandLine(root: PhpRoot, php: string): Promise<Probed> {
-  const [about, modules] = await Promise.all([ask(root, [php, "-v"]), ask(root, [php, "-m"])]);
+  const [about, modules] = await Promise.all([ask(root, php, "-v"), ask(root, php, "-m")]);
   const version = parseVersion(/^PHP (\S+) \(cli\)/m.exec(about)?.[1] ?? "");
   if (version === null) throw new ProbeFailure(`${php} is not PHP's command-line program.`);
   return { version, extensions: extensionsIn(modules) };
@@ -60,8 +62,11 @@ function extensionsIn(modules: string): readonly string[] {
   return [...new Set(names.filter((name) => /^\w+$/.test(name)))].toSorted();
 }
 
+/** php-fpm prints nothing else after an error that it displays. */
+const withoutErrors = ["display_errors", "display_startup_errors"].flatMap((name) => ["-d", `${name}=0`]);
+
 /** Returns the program's standard output. */
-async function ask(root: PhpRoot, command: readonly [program: string, ...string[]]): Promise<string> {
+async function ask(root: PhpRoot, program: string, option: string): Promise<string> {
   const sandbox: Sandbox = {
     user: ownerOf(0),
     root: root.folder,
@@ -70,9 +75,9 @@ async function ask(root: PhpRoot, command: readonly [program: string, ...string[
     limits: null,
     isOffline: true,
   };
-  const { output, errors, code } = await run(sandbox, command);
-  if (code === 0) return output;
-  throw new ProbeFailure(explain(root, command[0], code === null ? null : errors));
+  const answer = await run(sandbox, [program, ...withoutErrors, option]);
+  if (answer.code === 0) return answer.output;
+  throw new ProbeFailure(explain(root, program, answer));
 }
 
 async function run(sandbox: Sandbox, command: readonly string[]): Promise<Answer> {
@@ -104,11 +109,12 @@ async function textOf(stream: Readable, onTooMuch: () => void): Promise<string> 
   return text;
 }
 
-/** `errors`: what the program has printed, or null if it was killed. */
-function explain({ folder }: PhpRoot, program: string, errors: string | null): string {
-  if (errors === null) return `${program} did not end, or printed too much. Run it yourself to see why.`;
+function explain({ folder }: PhpRoot, program: string, { errors, code }: Answer): string {
+  if (code === null) return `${program} did not end, or printed too much. Run it yourself to see why.`;
   if (/setpriv: No such file/.test(errors)) return "it has no setpriv. Install util-linux there.";
   if (/Permission denied/.test(errors)) return explainDenied(folder, program);
+  if (code > crashed)
+    return `${program} crashes with signal ${code - crashed}. A file of it or of an extension may be damaged: install its packages again.`;
   const [reason = "it printed nothing"] = errors.split("\n").filter((line) => line.trim() !== "");
   return `${program} does not start: ${reason.trim()}`;
 }
