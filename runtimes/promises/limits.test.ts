@@ -268,6 +268,17 @@ describe.runIf(engine === "native")("disk under php-fpm", () => {
     expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
   }, 60_000);
 
+  test("a script that fills the folder for temporary files is ended, and pages and sessions still work", async () => {
+    await world.limit(site, freeSpace(20 * megabyte));
+    await addScript(site, "temporary.php", write("/tmp/endless.bin", 10_000 * megabyte));
+    expect(await outcomeOf(ask("/temporary.php"))).toBe("crashed");
+    await world.limit(site, freeSpace(-megabyte));
+    expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
+    const code = "session_start(); $_SESSION['seen'] = 1; session_write_close(); tempnam('/tmp', 'x'); echo 'done';";
+    expect(await php(code)).toBe("done");
+    expect(await php("echo json_encode(unlink('/tmp/endless.bin'));")).toBe("true");
+  }, 60_000);
+
   test("WordPress users can log in and delete posts in a full environment", async () => {
     await world.limit(site, freeSpace(-megabyte));
     expect(await visitorOf(world.serving, site).logIn(site.wordpress.adminUser, "correct horse battery")).toBe(true);
