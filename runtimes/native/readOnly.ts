@@ -107,7 +107,8 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, rese
   await watch.end();
   const [first] = held;
   const content = (await first?.content) ?? null;
-  if (isRefused || (await php.hasChangedFiles())) {
+  // The message that a change was refused may be lost, too.
+  if (isRefused || (run.failure === null && run.isLost) || (await php.hasChangedFiles())) {
     content?.destroy();
     end(exchange, { ...run, failure: new Error("PHP attempted a change.") }, "wouldWrite");
     return;

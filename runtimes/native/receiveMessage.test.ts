@@ -35,3 +35,14 @@ test.each([
 ])("other messages are no mail", async (message) => {
   expect(await send(message)).toEqual({ answer: "", mails: [] });
 });
+
+test.each([
+  ['token{"sitewright":"order"}', "the order"],
+  ['{"sitewright":"order"}', ""],
+  ['toke{"sitewright":"order"}', ""],
+])("a message counts if it begins with the token: %s", async (message, answer) => {
+  const messages = createPhpMessages();
+  const ignored = () => undefined;
+  messages.begin({ onStalePages: ignored, isPrivate: ignored, shows: ignored }, "the order");
+  expect(await receiveMessage(message, { token: "token", messages, mail: undefined, log: ignored })).toBe(answer);
+});

@@ -35,3 +35,17 @@ test("a request that makes very many pages outdated makes everything outdated", 
   expect([merged.everything, merged.urls.length]).toEqual([false, 1_800]);
   expect(mergeStalePages(merged, pages(2_000))).toEqual({ urls: [], subtrees: [], tags: [], everything: true });
 });
+
+test.each([
+  ['{"sitewright":"ended","failed":false}', [false]],
+  ['{"sitewright":"ended","failed":true}', [true]],
+  ['{"sitewright":"ended"}', [true]],
+  ['{"sitewright":"end"}', []],
+])("a script has ended well only if it says so: %s", (message, expected) => {
+  const ends: boolean[] = [];
+  const ignored = () => undefined;
+  const messages = createPhpMessages();
+  messages.begin({ onStalePages: ignored, isPrivate: ignored, shows: ignored, ended: (failed) => ends.push(failed) });
+  messages.receive(message);
+  expect(ends).toEqual(expected);
+});
