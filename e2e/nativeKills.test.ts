@@ -173,4 +173,4 @@ test("of 50 sites that are created at once, each has its page, and visitors of a
     const page = await uncached(made);
     expect([page.status, page.text.includes(titles[index] ?? "")]).toEqual([200, true]);
   }
-});
+}, 1_200_000);

@@ -174,7 +174,8 @@ describe("an environment", () => {
     const visitor = visitorOf(world.serving, its);
     expect((await visitor.get("/vanish.php")).text).toBe("there");
     await rm(path.join(world.environments, its.environment.id), { recursive: true });
-    expect(await outcomeOf(visitor.get("/vanish.php"))).toBe(404);
+    // 500 if the script was compiled before: PHP then looks for it later.
+    expect([404, 500]).toContain(await outcomeOf(visitor.get("/vanish.php")));
     expect(await outcomeOf(visitor.get("/vanish.php", { isReadOnly: true }))).toBe("unavailable");
     await endAllPhp();
     expect(await leftovers()).toBe(0);
