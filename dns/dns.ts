@@ -10,7 +10,7 @@ import { createNotifier, type Notifier } from "./notify.ts";
 import { createRateLimit } from "./rateLimit.ts";
 import { createResponder } from "./respond.ts";
 import { createServed, type DnsLog } from "./served.ts";
-import { listenForOwner, listenOnBoth } from "./sockets.ts";
+import { type InheritedPort, listenForOwner, listenOnBoth } from "./sockets.ts";
 import { loadTableFile } from "./tableFile.ts";
 import { createTcpServer, type TcpLimits } from "./tcp.ts";
 import { answerUdp } from "./udp.ts";
@@ -20,6 +20,8 @@ export interface DnsOptions {
   readonly host: string;
   /** 0: any port that is free for UDP and TCP. */
   readonly port: number;
+  /** Sockets of the port that the process has inherited. Absent: it opens them. */
+  readonly inherited?: InheritedPort;
   /** Its folder is created; only this user may enter it. Socket paths must be short. */
   readonly adminSocket: string;
   readonly tableFile: string;
@@ -51,7 +53,7 @@ export async function startDns(options: DnsOptions): Promise<Dns> {
       log.error({ err, file: options.tableFile }, "table file is broken"),
     ),
   );
-  const udp = await listenOnBoth(tcp.server, host, options.port).catch((error: unknown) => {
+  const udp = await listenOnBoth(tcp.server, host, options.port, options.inherited).catch((error: unknown) => {
     notifier.close();
     throw error;
   });

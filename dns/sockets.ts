@@ -1,8 +1,8 @@
 /** Listens on a port for UDP and TCP, and on a Unix socket that only this user can reach. */
-import { createSocket, type Socket, type SocketOptions } from "node:dgram";
+import { type BindOptions, createSocket, type Socket, type SocketOptions } from "node:dgram";
 import { chmod, lstat, mkdir, rm } from "node:fs/promises";
 import type { Server } from "node:http";
-import { isIPv6, type ListenOptions, type Server as NetServer } from "node:net";
+import { isIPv6, type Server as NetServer } from "node:net";
 import path from "node:path";
 
 /** Large enough for the packets that arrive while a large table is being read. */
@@ -19,9 +19,13 @@ export function createUdpSocket(host: string): Socket {
 
 /** Rejects with the error of `bind`. */
 export function bind(socket: Socket, address: string, port: number): Promise<void> {
+  return bindTo(socket, { address, port });
+}
+
+function bindTo(socket: Socket, where: BindOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     socket.once("error", reject);
-    socket.bind({ address, port }, () => {
+    socket.bind(where, () => {
       socket.off("error", reject);
       resolve();
     });
@@ -29,7 +33,7 @@ export function bind(socket: Socket, address: string, port: number): Promise<voi
 }
 
 /** Rejects with the error of `listen`. */
-function listen(server: NetServer, where: ListenOptions): Promise<void> {
+function listen(server: NetServer, where: Parameters<NetServer["listen"]>[0]): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", reject);
     server.listen(where, () => {
@@ -39,16 +43,27 @@ function listen(server: NetServer, where: ListenOptions): Promise<void> {
   });
 }
 
+/** Descriptors of sockets that the process has inherited. */
+export interface InheritedPort {
+  readonly udp?: number | undefined;
+  readonly tcp?: number | undefined;
+}
+
 /**
- * Opens a port for UDP, and for TCP with `server`. Returns the UDP socket. Port 0: any that is free for both. Rejects
- * with the system's error if the port can't be opened.
+ * Opens a port for UDP, and for TCP with `server`, unless they are inherited. Returns the UDP socket. Port 0: any that is free for
+ * both. Rejects with the system's error if the port can't be opened.
  */
-export async function listenOnBoth(server: NetServer, host: string, port: number): Promise<Socket> {
+export async function listenOnBoth(
+  server: NetServer,
+  host: string,
+  port: number,
+  { udp, tcp }: InheritedPort = {},
+): Promise<Socket> {
   for (let tries = 1; ; tries += 1) {
     const socket = createUdpSocket(host);
     try {
-      await bind(socket, host, port);
-      await listen(server, { host, port: socket.address().port });
+      await bindTo(socket, udp === undefined ? { address: host, port } : { fd: udp });
+      await listen(server, tcp === undefined ? { host, port: socket.address().port } : { fd: tcp });
       return socket;
     } catch (error) {
       socket.close();

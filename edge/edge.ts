@@ -21,7 +21,7 @@ import { createFolderAccess } from "./files/access/folderAccess.ts";
 import { createFileCache } from "./files/fileCache.ts";
 import { addressOf } from "./http/address.ts";
 import { type Limits, maxBodyBytes } from "./http/limits.ts";
-import { closeServer, listenWidely } from "./http/listeners.ts";
+import { closeServer, type ListenAddress, listenWidely } from "./http/listeners.ts";
 import { createNetworkCounts, type NetworkCounts } from "./http/networkCounts.ts";
 import { createNetworkPace } from "./http/networkPace.ts";
 import { createOpenCounts } from "./http/openCounts.ts";
@@ -56,6 +56,8 @@ export interface EdgeOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** Sockets of the port that the process has inherited. Absent: it opens them. */
+  readonly inherited?: ListenAddress["inherited"];
   /** Absent: no TLS. */
   readonly tls?: EdgeTlsOptions;
   /** Only this user may enter its folder. Folders of sockets are created; socket paths must be short. */
@@ -108,9 +110,7 @@ export interface PageCacheSettings {
 const fileCacheBytes = 64 << 20;
 const defaultPageCache: PageCacheSettings = { memoryBytes: 64 << 20 };
 
-export interface EdgeTlsOptions {
-  /** 0: any free port. */
-  readonly port: number;
+export interface EdgeTlsOptions extends Pick<ListenAddress, "port" | "inherited"> {
   readonly readCertificate: ReadCertificate;
 }
 
@@ -233,9 +233,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
   );
   let portsForPhp: readonly PhpPort[] = [];
   try {
-    await listenWidely(visitors, { host: options.host, port: options.port });
+    await listenWidely(visitors, options);
     if (secureVisitors !== null && options.tls !== undefined) {
-      await listenWidely(secureVisitors.listener, { host: options.host, port: options.tls.port });
+      await listenWidely(secureVisitors.listener, { ...options.tls, host: options.host });
     }
     if (php !== null && options.php !== undefined) {
       await listenOnSocket(php.listener, options.php.socket, options.php.group);

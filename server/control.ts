@@ -27,6 +27,7 @@ import { makeLookUp } from "./domains/lookUp.ts";
 import type { FirstRun } from "./firstRun.ts";
 import { listenForEdge } from "./http/edgeSocket.ts";
 import { buildServer } from "./http/server.ts";
+import { descriptorsOf, type InheritedSocket, takeInheritedSockets } from "./inheritedSockets.ts";
 import { type KeySource, openKeySource } from "./keyFile.ts";
 import { openLogs } from "./logs/logs.ts";
 import { openSpool } from "./mail/spool.ts";
@@ -77,6 +78,8 @@ export interface Control {
 }
 
 interface ControlOptions {
+  /** Absent: the process opens its sockets. */
+  readonly sockets?: readonly InheritedSocket[];
   /** The settings that were given, by name, to notice changes. Absent: not compared. */
   readonly settings?: Readonly<Record<string, string>>;
   readonly config: Config;
@@ -85,7 +88,13 @@ interface ControlOptions {
 }
 
 /** Resolves when the API is listening and operations run. */
-export async function startControl({ config, runtimes, log, settings }: ControlOptions): Promise<Control> {
+export async function startControl({
+  config,
+  runtimes,
+  log,
+  settings,
+  sockets = [],
+}: ControlOptions): Promise<Control> {
   const url = config.databaseUrl;
   if (url === null)
     throw new CannotStart("DATABASE_URL must be set: the control process does not start PostgreSQL itself");
@@ -167,7 +176,7 @@ export async function startControl({ config, runtimes, log, settings }: ControlO
     log,
   });
   started.defer(() => server.close());
-  const address = await listen(server, config);
+  const address = await listen(server, config, descriptorsOf(sockets, "api")?.[0]);
   if (config.apiName !== null) started.use(await listenForEdge(server, config.apiSocket));
   const facts = await countContent(database);
   const owned = started.move();
@@ -305,9 +314,12 @@ function capabilitiesNamed(all: OpenedRuntimes["capabilities"], name: string): C
   return found;
 }
 
-async function listen(server: FastifyInstance, config: Config): Promise<string> {
+async function listen(server: FastifyInstance, config: Config, inherited: number | undefined): Promise<string> {
+  const address = { host: config.apiHost, port: config.controlPort };
+  // Node prefers the descriptor.
+  const where = inherited === undefined ? address : { ...address, fd: inherited };
   try {
-    return await server.listen({ host: config.apiHost, port: config.controlPort });
+    return await server.listen(where);
   } catch (cause) {
     const isTaken = cause instanceof Error && "code" in cause && cause.code === "EADDRINUSE";
     if (!isTaken) throw cause;
@@ -321,10 +333,11 @@ export async function runControl(
   makeRuntimes: (config: Config, log: Logger) => Promise<Runtimes<Runtime>>,
 ): Promise<void> {
   await runSupervised(async () => {
+    const sockets = takeInheritedSockets(process.env);
     const config = loadConfig(process.env);
     const log = pino({ level: config.logLevel, base: undefined });
     const settings = givenSettings(process.env);
-    const control = await startControl({ config, runtimes: await makeRuntimes(config, log), log, settings });
+    const control = await startControl({ config, runtimes: await makeRuntimes(config, log), log, settings, sockets });
     setTimeout(releaseMemory, releaseMemoryAfter).unref();
     return control;
   });

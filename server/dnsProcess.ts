@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { type Dns, startDns } from "@sitewright/dns/dns.ts";
 import { type Logger, pino } from "pino";
 import { dnsKeyContext } from "./dnsTransfers.ts";
+import { descriptorsOf, type InheritedSocket, takeInheritedSockets } from "./inheritedSockets.ts";
 import { secretsKeyFile } from "./sealedSettings.ts";
 import { openSealer } from "./sealing.ts";
 import { type Config, loadConfig } from "./settings/config.ts";
@@ -15,13 +16,20 @@ import { CannotStart, runSupervised } from "./supervisedProcess.ts";
 const answersPerSecond = 100;
 const tcp = { connections: 500, connectionsOfOne: 50, idleSeconds: 20 };
 
+interface DnsProcessOptions {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly sockets: readonly InheritedSocket[];
+}
+
 /** Resolves when queries are answered. Rejects with `CannotStart` if the operator can fix the problem. */
-async function startDnsProcess({ config, log }: { readonly config: Config; readonly log: Logger }): Promise<Dns> {
+async function startDnsProcess({ config, log, sockets }: DnsProcessOptions): Promise<Dns> {
   const sealer = await openSealer(secretsKeyFile(config.data));
   try {
     return await startDns({
       host: config.host,
       port: config.dnsPort,
+      inherited: { udp: descriptorsOf(sockets, "dns-udp")?.[0], tcp: descriptorsOf(sockets, "dns-tcp")?.[0] },
       adminSocket: join(config.run, "dns.sock"),
       tableFile: join(config.data, "dns", "table.jsonl"),
       openSecret: (name, sealed) => Buffer.from(sealer.open(sealed, dnsKeyContext(name)), "base64"),
@@ -54,8 +62,9 @@ function explain(cause: unknown, { dnsPort, host }: Config): unknown {
 /** Entry point of the process: reads the settings, and runs until it is stopped. */
 export async function runDns(): Promise<void> {
   await runSupervised(async () => {
+    const sockets = takeInheritedSockets(process.env);
     const config = loadConfig(process.env);
-    const dns = await startDnsProcess({ config, log: pino({ level: config.logLevel, base: undefined }) });
+    const dns = await startDnsProcess({ config, log: pino({ level: config.logLevel, base: undefined }), sockets });
     return { stop: () => dns.close() };
   });
 }

@@ -24,6 +24,7 @@ import { makeApiCertificateReader } from "./apiCertificate.ts";
 import { readEdgeCertificate } from "./edgeCertificate.ts";
 import { makeEdgeServing, type ServingTools } from "./edgeServing.ts";
 import { openGeoip } from "./geoip.ts";
+import { descriptorsOf, type InheritedSocket, takeInheritedSockets } from "./inheritedSockets.ts";
 import { openKeySource } from "./keyFile.ts";
 import { type NativeMachine, openNativeMachine } from "./nativeMachine.ts";
 import { phpFolder } from "./phpNetwork.ts";
@@ -56,10 +57,18 @@ interface EdgeProcessOptions {
   /** Absent or null: there are no native environments. */
   readonly native?: Pick<NativeMachine, "network"> | null;
   readonly makeServing: MakeServing;
+  /** Absent: the process opens its sockets. */
+  readonly sockets?: readonly InheritedSocket[];
 }
 
 /** Resolves when the edge is listening. Rejects with an error whose message says what to change. */
-export async function startEdgeProcess({ config, log, native = null, makeServing }: EdgeProcessOptions): Promise<Edge> {
+export async function startEdgeProcess({
+  config,
+  log,
+  native = null,
+  makeServing,
+  sockets = [],
+}: EdgeProcessOptions): Promise<Edge> {
   let edge: Edge | null = null;
   // With port 0, the port is known only after listening. Workers ask for it when they get their environment.
   const logs = createEnvironmentLogs({ folder: config.environmentLogs });
@@ -75,7 +84,12 @@ export async function startEdgeProcess({ config, log, native = null, makeServing
       upstream: serving,
       host: config.host,
       port: config.edgePort,
-      tls: { port: config.edgeTlsPort, readCertificate: await certificateReader(config) },
+      inherited: descriptorsOf(sockets, "http"),
+      tls: {
+        port: config.edgeTlsPort,
+        inherited: descriptorsOf(sockets, "https"),
+        readCertificate: await certificateReader(config),
+      },
       ...(config.apiName !== null && { api: await apiOf(config, config.apiName) }),
       adminSocket: join(config.run, "edge.sock"),
       php: {
@@ -187,6 +201,7 @@ export async function runEdge(): Promise<void> {
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.resolve());
   process.on("disconnect", () => stopping.resolve());
   try {
+    const sockets = takeInheritedSockets(process.env);
     const config = loadConfig(process.env);
     useUsersFrom(config.firstUserId);
     useProcessorGroups(config.data);
@@ -198,6 +213,7 @@ export async function runEdge(): Promise<void> {
       config,
       log,
       native,
+      sockets,
       makeServing: (tools) => makeEdgeServing({ config, log, machine: native }, tools),
     });
     await sendToParent({ type: "ready", port: edge.port });

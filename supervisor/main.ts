@@ -2,11 +2,13 @@
 import { fileURLToPath } from "node:url";
 import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
 import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
+import { takeInheritedSockets } from "@sitewright/server/inheritedSockets.ts";
 import { readEnvironment } from "@sitewright/server/sealedSettings.ts";
 import { ConfigError, loadConfig } from "@sitewright/server/settings/config.ts";
 import { makeInstallation } from "./installation.ts";
 import { withPreviousAddresses } from "./previousAddresses.ts";
 import { runUntilStopped } from "./run.ts";
+import { findBoundSockets } from "./systemdSockets.ts";
 import { makeTerminal } from "./terminal.ts";
 
 const invalidSettings = 2;
@@ -26,6 +28,7 @@ const file = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const server = file("../server/main.ts");
 const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 try {
+  const given = findBoundSockets(takeInheritedSockets(process.env));
   const env = withPreviousAddresses(readEnvironment(process.env));
   const config = loadConfig(env);
   const installation = makeInstallation({
@@ -39,6 +42,7 @@ try {
     },
     isPrepared: () => isPrepared(config.assets),
     terminal,
+    given,
   });
   await runUntilStopped(installation, terminal);
 } catch (error) {

@@ -17,11 +17,12 @@ interface WantedPort {
 /**
  * Resolves to a free port for each entry, in order. Throws with one line per distinct problem.
  * `preferred` replaces a port of 0 if it is free, because sites' URLs contain the port.
- * `timeoutMs` is how long to wait for a port to become free.
+ * `ours` are ports on which we already listen, so they need not be free. `timeoutMs` is how long to wait for a port to become free.
  */
 export async function findPorts(
   host: string,
   wanted: readonly (WantedPort & { readonly preferred?: number | undefined })[],
+  ours: ReadonlySet<number> = new Set(),
   timeoutMs = 0,
 ): Promise<number[]> {
   const deadline = Date.now() + timeoutMs;
@@ -29,7 +30,7 @@ export async function findPorts(
   const problems: string[] = [];
   for (const entry of wanted) {
     const choices = entry.port === 0 ? [entry.preferred ?? [], randomPorts()].flat() : [entry.port];
-    const result = await firstFree(entry.host ?? host, choices, found, deadline);
+    const result = await firstFree(entry.host ?? host, choices, { taken: found, ours }, deadline);
     if (typeof result === "number") {
       found.push(result);
     } else {
@@ -54,11 +55,12 @@ function randomPorts(): number[] {
 async function firstFree(
   host: string,
   choices: readonly number[],
-  taken: readonly number[],
+  { taken, ours }: { readonly taken: readonly number[]; readonly ours: ReadonlySet<number> },
   deadline: number,
 ): Promise<number | Error> {
   let last: number | Error = new Error("No port to try");
   for (const choice of choices) {
+    if (ours.has(choice)) return choice;
     last = taken.includes(choice) ? wantedTwice() : await tryPort(host, choice);
     while (isInUse(last) && Date.now() < deadline) {
       await delay(50);

@@ -3,29 +3,48 @@
  * channel closes. If one hangs, a watcher kills its process group: it reads a pipe whose only write end is ours.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { announceSockets, type InheritedSocket } from "@sitewright/server/inheritedSockets.ts";
 
 export interface NodeProgram {
   /** File and arguments. */
   readonly parameters: readonly string[];
   readonly env: NodeJS.ProcessEnv;
+  /** Sockets that the program inherits. Absent: none. */
+  readonly sockets?: readonly InheritedSocket[];
 }
 
-/**
- * Starts the watcher, then replaces the shell by the program. As long as the watcher lives, the group's id can't be
- * reused. It closes the IPC channel (descriptor 3) and the outputs, so that we notice when the program closes them.
- */
-const script = `group=$$; (read -r _ <&4 || { sleep 2; kill -s KILL -- -$group; }) >/dev/null 2>&1 3>&- & exec 4<&-; exec "$@"`;
+/** Sockets are announced to one process, so a shell adds its process id and then becomes the program. */
+const programScript = `export LISTEN_PID=$$; exec "$@"`;
+
+/** A line on the pipe means that the program has ended: the watcher must not signal its process id, which may have been reused. */
+const watcherScript = `read -r _ || { sleep 2; kill -s KILL -- -$1; }`;
 
 /**
  * Standard output and error are pipes. The child leads its own process group, so that Ctrl-C in the terminal does not
  * reach it.
  */
-export function spawnNode({ parameters, env }: NodeProgram): ChildProcess {
-  return spawn("/bin/sh", ["-c", script, "sh", process.execPath, ...parameters], {
-    env,
+export function spawnNode({ parameters, env, sockets = [] }: NodeProgram): ChildProcess {
+  const child = spawn("/bin/sh", ["-c", programScript, "sh", process.execPath, ...parameters], {
+    env: { ...env, ...announceSockets(sockets) },
     detached: true,
-    stdio: ["ignore", "pipe", "pipe", "ipc", "pipe"],
+    stdio: ["ignore", "pipe", "pipe", ...sockets.map(({ descriptor }) => descriptor), "ipc"],
   });
+  if (child.pid !== undefined) watch(child, child.pid);
+  return child;
+}
+
+/**
+ * Not in the child's process group, where it would inherit the child's sockets: their ports would be in use, and connections to them
+ * wait in vain, for as long as it lives.
+ */
+function watch(child: ChildProcess, group: number): void {
+  const watcher = spawn("/bin/sh", ["-c", watcherScript, "sh", String(group)], {
+    detached: true,
+    stdio: ["pipe", "ignore", "ignore"],
+  });
+  watcher.on("error", () => undefined);
+  watcher.stdin.on("error", () => undefined);
+  child.once("exit", () => watcher.stdin.end("ended\n"));
 }
 
 /** Kills a child and its process group. */

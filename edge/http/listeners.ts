@@ -10,19 +10,25 @@ import { listen } from "./sockets.ts";
 /** Other systems would give all connections to one of the sockets. */
 const listenerCount = process.platform === "linux" ? 16 : 1;
 
+/** How many connections may wait on an inherited socket. Linux lowers it to `net.core.somaxconn`. */
+const waitingConnections = 4_096;
+
 /** Servers of the other sockets, by server. */
 const others = new WeakMap<Server, readonly Server[]>();
 
-/**
- * Makes a server listen on a port of a host; 0 chooses one. Rejects if the port is in use, also by another such server. Close it with
- * `stopListening`.
- */
-export async function listenWidely(
-  server: Server,
-  { host, port }: { readonly host: string; readonly port: number },
-): Promise<void> {
-  if (port !== 0) await checkFree(host, port);
-  const more = Array.from({ length: listenerCount - 1 }, () =>
+/** Where a server listens. */
+export interface ListenAddress {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Descriptors of sockets of this port that the process has inherited. Absent: it opens them. */
+  readonly inherited?: readonly number[] | undefined;
+}
+
+/** Makes a server listen. Rejects if the port is in use, also by another such server. Close it with `stopListening`. */
+export async function listenWidely(server: Server, { host, port, inherited }: ListenAddress): Promise<void> {
+  if (port !== 0 && inherited === undefined) await checkFree(host, port);
+  const more = Array.from({ length: (inherited?.length ?? listenerCount) - 1 }, () =>
     createServer({ noDelay: true, allowHalfOpen: server instanceof HttpServer }, (socket) => {
       server.emit("connection", socket);
     }),
@@ -30,8 +36,10 @@ export async function listenWidely(
   others.set(server, more);
   try {
     // The server itself is first: only from then on it limits how long a connection may take.
-    for (const each of [server, ...more]) {
-      await listen(each, { host, port: port || portOf(server), reusePort: listenerCount > 1, exclusive: true });
+    for (const [index, each] of [server, ...more].entries()) {
+      const fd = inherited?.[index];
+      if (fd !== undefined) await listen(each, { fd }, waitingConnections);
+      else await listen(each, { host, port: port || portOf(server), reusePort: listenerCount > 1, exclusive: true });
     }
   } catch (error) {
     await stopListening(server);

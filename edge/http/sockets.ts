@@ -25,11 +25,11 @@ async function allowGroup(file: string, group: number, mode: number): Promise<vo
   await chmod(file, mode);
 }
 
-/** Rejects with the error of `listen`. */
-export function listen(server: Server, where: Parameters<Server["listen"]>[0]): Promise<void> {
+/** Rejects with the error of `listen`. `waiting`: how many connections may wait to be accepted. */
+export function listen(server: Server, where: Parameters<Server["listen"]>[0], waiting?: number): Promise<void> {
   return new Promise<void>((resolve, reject) => {
     server.once("error", reject);
-    server.listen(where, () => {
+    server.listen(where, waiting, () => {
       server.off("error", reject);
       resolve();
     });

@@ -16,6 +16,8 @@ const Accepted = v.object({ operation_id: v.string() });
 const Status = v.object({ status: v.number(), data: v.object({ message: v.optional(v.string()) }) });
 
 const day = 86_400_000;
+/** The system lets connections wait while control is started again. */
+const answerMilliseconds = 10_000;
 const running = 202;
 const succeeded = 200;
 
@@ -48,7 +50,7 @@ async function runningApi(dataFolder: string): Promise<string> {
 
 async function isAnswered(url: URL): Promise<boolean> {
   try {
-    const answer = await fetch(url);
+    const answer = await fetch(url, { signal: AbortSignal.timeout(answerMilliseconds) });
     await answer.text();
     return answer.ok;
   } catch {

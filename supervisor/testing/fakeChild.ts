@@ -5,6 +5,7 @@
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
+import { descriptorsOf, takeInheritedSockets } from "@sitewright/server/inheritedSockets.ts";
 import { secretSettings } from "@sitewright/server/settings/settings.ts";
 
 const [name = ""] = process.argv.slice(2);
@@ -16,6 +17,7 @@ const portOf: Readonly<Record<string, string>> = {
 };
 const port = process.env[portOf[name] ?? ""];
 const record = (event: string) => appendFileSync(join(data, "events"), `${name} ${event}\n`);
+const sockets = takeInheritedSockets(process.env);
 let hangs = false;
 
 function exitUnlessHanging(event: string): void {
@@ -69,7 +71,9 @@ const server = createServer((request, response) => {
     }),
   );
 });
-server.listen(Number(port ?? 0), process.env.SITEWRIGHT_HOST ?? "127.0.0.1", () => {
+const [fd] = descriptorsOf(sockets, name === "edge" ? "http" : "api") ?? [];
+const where = fd === undefined ? { port: Number(port ?? 0), host: process.env.SITEWRIGHT_HOST ?? "127.0.0.1" } : { fd };
+server.listen(where, () => {
   if (name === "control" && !existsSync(join(data, "first-run.json"))) {
     const facts = { company_id: "the-company", api_key: "sk_the_key", admin_email: "admin@example.com" };
     writeFileSync(join(data, "first-run.json"), JSON.stringify(facts));

@@ -1,8 +1,10 @@
 /** The supervisor as run by `npm start`, with real PostgreSQL and fake children. */
 import { join } from "node:path";
+import { takeInheritedSockets } from "@sitewright/server/inheritedSockets.ts";
 import { loadConfig } from "@sitewright/server/settings/config.ts";
 import { makeInstallation } from "../installation.ts";
 import { runUntilStopped } from "../run.ts";
+import { findBoundSockets } from "../systemdSockets.ts";
 import { makeTerminal } from "../terminal.ts";
 
 const child = join(import.meta.dirname, "fakeChild.ts");
@@ -13,5 +15,6 @@ const installation = makeInstallation({
   programs: { prepare: [child, "prepare"], control: [child, "control"], edge: [child, "edge"], dns: [child, "dns"] },
   isPrepared: () => process.env.SITEWRIGHT_TEST_PREPARED !== undefined,
   terminal,
+  given: findBoundSockets(takeInheritedSockets(process.env)),
 });
 await runUntilStopped(installation, terminal);
