@@ -51,7 +51,6 @@ export async function openNativeMachine(
   const lost = new AbortController();
   const network = await createPhpNetwork({
     ...phpNetwork(config),
-    id: `${config.data} ${user}`,
     isSecond: user === "control",
     hosts: join(run, "hosts"),
     onLost: (reason) => {

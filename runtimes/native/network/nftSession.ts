@@ -10,7 +10,7 @@ import { createInterface } from "node:readline";
 import { killIfAlive } from "../processTree.ts";
 
 /** A server that was killed leaves its table for so many seconds. */
-export const secondsAfterDeath = 2;
+const secondsAfterDeath = 2;
 
 const script = `trap '' TERM INT HUP QUIT PIPE
 { exec 2>/dev/null; cat; sleep ${secondsAfterDeath}; } | { nft -i; kill -9 $$; }`;

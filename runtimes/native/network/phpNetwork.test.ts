@@ -159,6 +159,14 @@ describe.skipIf(!isRoot)("PHP of an environment", () => {
     expect(JSON.parse(await machine.call("lost")).isRestricted).toBe(true);
   });
 
+  test("is restricted by the rules of the new server alone, while those of a killed one are still there", async () => {
+    const mail = "93.184.216.34:25";
+    expect(await machine.call("killServer")).toBe("ready");
+    expect(await restrict()).toBe("");
+    await setEnvironments({ id: "e1", number: 1, maySendMail: true });
+    expect(await reached([mail])).toEqual({ [mail]: "reached 25" });
+  });
+
   test("is restricted by the rules of another process when the first is gone", async () => {
     const mail = "93.184.216.34:25";
     const environments = [{ id: "e1", number: 1, maySendMail: true }];

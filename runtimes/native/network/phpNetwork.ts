@@ -3,13 +3,12 @@
  * such rules. Without them, environments must be started offline.
  */
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
-import { setTimeout as delay } from "node:timers/promises";
+import { randomBytes } from "node:crypto";
 import { promisify } from "node:util";
 import type { EnvironmentRef } from "../../runtime.ts";
 import { findDestinations, rememberingResolver, type Services } from "./destinations.ts";
 import { HostFiles, type HostName } from "./hostFiles.ts";
-import { NftSession, nftEnvironment, secondsAfterDeath } from "./nftSession.ts";
+import { NftSession, nftEnvironment } from "./nftSession.ts";
 import {
   addEnvironments,
   createTable,
@@ -21,8 +20,6 @@ import {
 } from "./rules.ts";
 
 export interface PhpNetworkOptions extends Services {
-  /** Text that no other process has, of this installation or another one, and that the process has again when it is restarted. */
-  readonly id: string;
   /**
    * Whether this process runs PHP beside the edge, such as WP-CLI. Its rules then decide only while the edge's are missing, so that
    * its PHP stays restricted if the edge dies.
@@ -72,7 +69,6 @@ export interface PhpNetwork {
 
 const run = promisify(execFile);
 const refreshMilliseconds = 60_000;
-const leftoverMilliseconds = (secondsAfterDeath + 8) * 1_000;
 /** How many environments change at once. */
 const environmentsAtOnce = 2_000;
 
@@ -83,10 +79,9 @@ export async function createPhpNetwork(options: PhpNetworkOptions): Promise<PhpN
   const missing = await problemOf();
   if (missing !== null) return new Network(options, null, `${noNetwork}, because ${missing}`);
   const resolve = rememberingResolver();
-  const table = tableOf(options.id);
+  const table = newTableName();
   const session = new NftSession();
   try {
-    await untilGone(table);
     await session.run(createTable(table, options, await findDestinations(options, resolve)));
     return new Network(options, { table, session, find: () => findDestinations(options, resolve) }, null);
   } catch (error) {
@@ -106,7 +101,7 @@ export async function findNetworkProblem({ mayReach }: Pick<PhpNetworkOptions, "
   const missing = await problemOf();
   if (missing !== null) return `${noNetwork}, because ${missing}`;
   const nowhere = { resolvers: [], forbidden: [], internal: [], packageSource: [] };
-  const rules = createTable(tableOf(`trial ${process.pid}`), { mayReach, isSecond: false }, nowhere);
+  const rules = createTable(newTableName(), { mayReach, isSecond: false }, nowhere);
   return run("nft", ["--check", rules], { env: nftEnvironment() }).then(() => null, describeRefusal);
 }
 
@@ -119,23 +114,12 @@ async function problemOf(): Promise<string | null> {
   return isFound ? null : "nft, which would restrict it, is missing. Install it: apt-get install nftables";
 }
 
-/** Returns the name of the table, whose names have at most 32 characters in some versions of the system. */
-function tableOf(id: string): string {
-  return `sitewright_${createHash("sha256").update(id).digest("hex").slice(0, 12)}`;
-}
-
-/** Waits for the end of the table of a server that was killed. Throws if the table stays. */
-async function untilGone(table: string): Promise<void> {
-  const end = performance.now() + leftoverMilliseconds;
-  while (await exists(table)) {
-    if (performance.now() > end) throw new Error(`Another server has the table ${table}.`);
-    await delay(100);
-  }
-}
-
-async function exists(table: string): Promise<boolean> {
-  const { stdout } = await run("nft", ["list", "tables"], { env: nftEnvironment() });
-  return stdout.split("\n").includes(`table inet ${table}`);
+/**
+ * Each process has a table of its own, so that a new one does not wait for the end of the table of a server that was killed. Names have
+ * at most 32 characters in some versions of the system.
+ */
+function newTableName(): string {
+  return `sitewright_${randomBytes(6).toString("hex")}`;
 }
 
 /** Rules that are in force. */

@@ -63,12 +63,15 @@ export function numberAt(address: string): number | null {
   return parts.length === 4 && number > 0 && number <= lastNumber ? number : null;
 }
 
-/** Marks allowed packets for a second table, and for other firewalls. Programs need privileges to set it. */
+/**
+ * Marks allowed packets for the tables that come later, and for other firewalls. Programs need privileges to set it. Of tables with the
+ * same priority, the system asks the newest first: so a new process decides, while the table of a killed one is still there.
+ */
 const allowedMark = "0x73770001";
 
 /**
- * Creates the table with all rules. No environment is known yet, and nothing leads to the edge. `isSecond`: it allows what the
- * table of another process has allowed, and decides only while there is none.
+ * Creates the table with all rules. No environment is known yet, and nothing leads to the edge. It allows what an earlier one has
+ * allowed. `isSecond`: it comes after the tables of the edge, and decides only while there is none.
  */
 export function createTable(
   table: string,
@@ -107,7 +110,7 @@ export function createTable(
     iifname != "lo" ip daddr ${environmentNetwork} goto refuse
   }
   chain php {
-    ${isSecond ? `meta mark ${allowedMark} accept` : ""}
+    meta mark ${allowedMark} accept
     tcp flags & (syn | ack) == (syn | ack) goto refuse
     ct direction reply goto refuse
     meta skuid . ip daddr @own tcp dport @php_ports goto allow

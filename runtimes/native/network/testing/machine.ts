@@ -76,7 +76,6 @@ function run(command: string, ...parameters: readonly string[]): Promise<string>
 const php = realpathSync("/usr/bin/php");
 
 const defaults = {
-  id: "test",
   isSecond: false,
   forbidden: [],
   internal: [],
@@ -122,7 +121,6 @@ const functions: Readonly<Record<string, (...parameters: string[]) => Promise<st
   restrictSecond: async () => {
     second = await createPhpNetwork({
       ...defaults,
-      id: "second",
       isSecond: true,
       onLost: (reason) => lost.push(reason),
     });
