@@ -7,6 +7,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { announceSockets, type InheritedSocket } from "@sitewright/server/inheritedSockets.ts";
 import { type Answer, send } from "./http.ts";
 import { until } from "./until.ts";
 
@@ -48,6 +49,8 @@ const repository = join(import.meta.dirname, "..");
 /** WordPress and compiled PHP, as the tests of the runtime left them. */
 export const sharedAssets = join(repository, ".cache", "assets");
 
+const hereSettings = { SITEWRIGHT_ASSETS: sharedAssets, SITEWRIGHT_SPARE_WORKERS: "0" };
+
 export async function createFolder(): Promise<TestFolder> {
   const folder = await mkdtemp(join(process.env.SITEWRIGHT_TEST_DISK ?? tmpdir(), "sitewright-e2e-"));
   return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
@@ -66,18 +69,32 @@ export async function cloneRepository(): Promise<TestFolder> {
  * because most would never get a site.
  */
 export function startHere(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
-  return start(repository, {
-    SITEWRIGHT_DATA: join(folder, "data"),
-    SITEWRIGHT_ASSETS: sharedAssets,
-    SITEWRIGHT_SPARE_WORKERS: "0",
-    ...settings,
-  });
+  return start(repository, { SITEWRIGHT_DATA: join(folder, "data"), ...hereSettings, ...settings });
 }
 
 /** Runs `npm start` in a clone and waits until the API responds. */
-export async function start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
-  const data = settings.SITEWRIGHT_DATA ?? join(folder, "data");
-  const supervisor = spawn("npm", ["start"], {
+export function start(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  return startWith(spawn("npm", ["start"], optionsOf(folder, settings)), folder, settings);
+}
+
+/** Runs the supervisor of this repository as systemd does, with sockets that stay open when it ends, whatever its end. */
+export function startAsService(
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+  sockets: readonly InheritedSocket[],
+): Promise<Installation> {
+  const all = { SITEWRIGHT_DATA: join(folder, "data"), ...hereSettings, ...settings };
+  const options = optionsOf(repository, { ...all, ...announceSockets(sockets) });
+  const script = `export LISTEN_PID=$$; exec "$@"`;
+  const supervisor = spawn("sh", ["-c", script, "sh", process.execPath, "supervisor/main.ts"], {
+    ...options,
+    stdio: [...options.stdio, ...sockets.map(({ descriptor }) => descriptor)],
+  });
+  return startWith(supervisor, repository, all);
+}
+
+function optionsOf(folder: string, settings: Readonly<NodeJS.ProcessEnv>) {
+  return {
     cwd: folder,
     detached: true,
     env: {
@@ -89,12 +106,20 @@ export async function start(folder: string, settings: Readonly<Record<string, st
       SITEWRIGHT_DNS_PORT: "0",
       ...settings,
     },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+    stdio: ["ignore" as const, "pipe" as const, "pipe" as const],
+  };
+}
+
+async function startWith(
+  supervisor: ChildProcess,
+  folder: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<Installation> {
+  const data = settings.SITEWRIGHT_DATA ?? join(folder, "data");
   let printed = "";
   const log = createWriteStream(join(data, "..", "npm-start.log"), { flags: "a" });
   for (const stream of [supervisor.stdout, supervisor.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
+    stream?.setEncoding("utf8").on("data", (text: string) => {
       printed += text;
       log.write(text);
     });

@@ -47,5 +47,5 @@ fi
 cd /opt/sitewright
 SITEWRIGHT_DATA=$data npm run --silent operator -- version
 
-systemctl enable --now /opt/sitewright/packaging/sitewright.service
+systemctl enable --now /opt/sitewright/packaging/sitewright.socket /opt/sitewright/packaging/sitewright.service
 echo "Sitewright is starting. To watch it: journalctl --unit sitewright --follow"

@@ -44,8 +44,8 @@ const silenceAfterDeadlineSeconds = 60;
 const freezeSeconds = 20;
 /** About as long as people wait for a page before they load it again. */
 const holdSeconds = 30;
-/** How long running requests may take on shutdown. */
-const graceMilliseconds = 3_000;
+/** How long running requests may take on shutdown, and if the supervisor was killed, which leaves the edge four seconds. */
+const graceMilliseconds = { stop: 10_000, orphan: 3_000 };
 const emptyGroupsMilliseconds = 60_000;
 
 /** Creates the serving side of the runtimes. The compiler checks it against the edge's requirements. */
@@ -197,9 +197,9 @@ function explain(error: unknown, config: Config): unknown {
  * with 1. Exits with 0 on SIGTERM, on SIGINT and when the parent is gone.
  */
 export async function runEdge(): Promise<void> {
-  const stopping = Promise.withResolvers<void>();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.resolve());
-  process.on("disconnect", () => stopping.resolve());
+  const stopping = Promise.withResolvers<keyof typeof graceMilliseconds>();
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => stopping.resolve("stop"));
+  process.on("disconnect", () => stopping.resolve("orphan"));
   try {
     const sockets = takeInheritedSockets(process.env);
     const config = loadConfig(process.env);
@@ -217,8 +217,7 @@ export async function runEdge(): Promise<void> {
       makeServing: (tools) => makeEdgeServing({ config, log, machine: native }, tools),
     });
     await sendToParent({ type: "ready", port: edge.port });
-    await stopping.promise;
-    await edge.close(graceMilliseconds);
+    await edge.close(graceMilliseconds[await stopping.promise]);
     await native?.network.close();
     // Fails if it contains files of another process.
     await rmdir(phpFolder(config)).catch(() => undefined);

@@ -16,7 +16,7 @@ export interface Ports {
 const visitorSockets = 16;
 
 /** How long to wait for ports that the children of a killed supervisor still hold. */
-const orphanTimeoutMs = 5_000;
+const orphanTimeoutMs = 8_000;
 
 /**
  * Chooses free ports, the same ones as before if possible. `given`: sockets of systemd, whose ports are in use, by us. Throws a

@@ -16,8 +16,11 @@ export interface NodeProgram {
 /** Sockets are announced to one process, so a shell adds its process id and then becomes the program. */
 const programScript = `export LISTEN_PID=$$; exec "$@"`;
 
+/** How long a child may take to end by itself when this process was killed. The edge finishes requests meanwhile. */
+const secondsToEnd = 4;
+
 /** A line on the pipe means that the program has ended: the watcher must not signal its process id, which may have been reused. */
-const watcherScript = `read -r _ || { sleep 2; kill -s KILL -- -$1; }`;
+const watcherScript = `read -r _ || { sleep ${secondsToEnd}; kill -s KILL -- -$1; }`;
 
 /**
  * Standard output and error are pipes. The child leads its own process group, so that Ctrl-C in the terminal does not
