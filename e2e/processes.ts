@@ -1,5 +1,5 @@
 /** Finds and kills the processes of an installation. */
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, readlink } from "node:fs/promises";
 
 export interface ProcessInfo {
   readonly id: number;
@@ -58,6 +58,24 @@ export async function kill(root: number, role: ProcessRole): Promise<void> {
   const victims = await find(root, role);
   if (victims.length === 0) throw new Error(`There is no ${role} process below ${root}`);
   for (const victim of victims) process.kill(victim.id, "SIGKILL");
+}
+
+/** Returns the living descendants of a process that have a socket which listens on this port. */
+export async function listenersOn(root: number, port: number): Promise<ProcessInfo[]> {
+  const hexadecimal = port.toString(16).toUpperCase().padStart(4, "0");
+  const listening = new RegExp(`^ *\\d+: \\w+:${hexadecimal} \\w+:0000 0A .*`, "gm");
+  const rows = (await readFile("/proc/net/tcp", "utf8")).match(listening) ?? [];
+  const sockets = new Set(rows.map((row) => `socket:[${row.trim().split(/\s+/)[9]}]`));
+  const all = await descendants(root);
+  const isListening = await Promise.all(
+    all.map(async ({ id }) => (await descriptorsOf(id)).some((descriptor) => sockets.has(descriptor))),
+  );
+  return all.filter((_, index) => isListening[index]);
+}
+
+async function descriptorsOf(id: number): Promise<string[]> {
+  const names = await readdir(`/proc/${id}/fd`).catch(() => []);
+  return Promise.all(names.map((name) => readlink(`/proc/${id}/fd/${name}`).catch(() => "")));
 }
 
 export async function isAlive(id: number): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Sockets } from "@sitewright/supervisor/sockets.ts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { Answer } from "./http.ts";
 import { createFolder, type Installation, startAsService, startHere, type TestFolder } from "./installation.ts";
-import { find, isAlive, kill, type ProcessRole } from "./processes.ts";
+import { descendants, find, isAlive, kill, listenersOn, type ProcessRole } from "./processes.ts";
 import { type CreatedSite, createSite } from "./sites.ts";
 import { openAsSystemd } from "./systemdSockets.ts";
 
@@ -84,6 +84,15 @@ function expectPages(answers: readonly Answer[]): void {
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   for (const { text } of answers) expect(text).toContain("Survivor");
 }
+
+test("no process below the edge has the visitors' sockets, so no PHP can take their connections", async () => {
+  expect((await installation.visit(`${site.address}/?fresh`)).status).toBe(200);
+  const edge = await processOf("edge");
+  expect((await descendants(edge ?? 0)).length).toBeGreaterThan(0);
+  for (const port of [edgePort, edgeTlsPort]) {
+    expect((await listenersOn(root(), port)).map(({ id }) => id)).toEqual([edge]);
+  }
+});
 
 test.each([
   { role: "edge", isBack: async () => expect((await installation.visit(`${site.address}/`)).status).toBe(200) },

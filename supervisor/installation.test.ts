@@ -327,6 +327,9 @@ describe("kill -9", () => {
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
     process.kill(before[name], "SIGKILL");
+    await until("it has ended", () => !isAlive(before[name]));
+    // This connection waits.
+    expect(await ask(chosenPorts(data)[`${name}Port`])).not.toBe(null);
     await until("it is running again", () => supervisor.output().includes(`${name} is running again.`));
     const after = await pids(data);
     expect(after[name]).not.toBe(before[name]);

@@ -5,7 +5,7 @@
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { descriptorsOf, takeInheritedSockets } from "@sitewright/server/inheritedSockets.ts";
+import { descriptorsOf, type SocketName, takeInheritedSockets } from "@sitewright/server/inheritedSockets.ts";
 import { secretSettings } from "@sitewright/server/settings/settings.ts";
 
 const [name = ""] = process.argv.slice(2);
@@ -15,6 +15,7 @@ const portOf: Readonly<Record<string, string>> = {
   edge: "SITEWRIGHT_EDGE_PORT",
   dns: "SITEWRIGHT_DNS_PORT",
 };
+const socketOf: Readonly<Record<string, SocketName>> = { control: "api", edge: "http", dns: "dns-tcp" };
 const port = process.env[portOf[name] ?? ""];
 const record = (event: string) => appendFileSync(join(data, "events"), `${name} ${event}\n`);
 const sockets = takeInheritedSockets(process.env);
@@ -71,7 +72,7 @@ const server = createServer((request, response) => {
     }),
   );
 });
-const [fd] = descriptorsOf(sockets, name === "edge" ? "http" : "api") ?? [];
+const [fd] = descriptorsOf(sockets, socketOf[name] ?? "api") ?? [];
 const where = fd === undefined ? { port: Number(port ?? 0), host: process.env.SITEWRIGHT_HOST ?? "127.0.0.1" } : { fd };
 server.listen(where, () => {
   if (name === "control" && !existsSync(join(data, "first-run.json"))) {
