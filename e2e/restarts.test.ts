@@ -1,7 +1,7 @@
 /** Processes are killed and started again while visitors open new connections: these wait, and none is refused or reset. */
 import { findPorts } from "@sitewright/supervisor/ports.ts";
 import type { Sockets } from "@sitewright/supervisor/sockets.ts";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Answer } from "./http.ts";
 import { createFolder, type Installation, startAsService, startHere, type TestFolder } from "./installation.ts";
 import { descendants, find, isAlive, kill, listenersOn, type ProcessRole } from "./processes.ts";
@@ -24,124 +24,130 @@ const ports = {
   SITEWRIGHT_CONTROL_PORT: String(controlPort),
 };
 
-let home: TestFolder;
-let sockets: Sockets;
-let installation: Installation;
-let site: CreatedSite;
+/** Native PHP needs root for its network. */
+const engines = process.getuid?.() === 0 ? ["playground", "native"] : ["playground"];
 
-const startService = () => startAsService(home.folder, ports, sockets.of("http", "https", "api"));
+describe.each(engines)("with PHP of %s", (engine) => {
+  const settings = { ...ports, SITEWRIGHT_RUNTIME: engine };
+  let home: TestFolder;
+  let sockets: Sockets;
+  let installation: Installation;
+  let site: CreatedSite;
 
-beforeAll(async () => {
-  home = await createFolder();
-  sockets = await openAsSystemd(host, [edgePort, edgeTlsPort, controlPort]);
-  installation = await startService();
-  site = await createSite(installation, { display_name: "Survivor", site_title: "Survivor" });
-});
+  const startService = () => startAsService(home.folder, settings, sockets.of("http", "https", "api"));
 
-afterAll(async () => {
-  await installation?.stop();
-  sockets?.close();
-  await home?.remove();
-});
-
-function root(): number {
-  const { pid } = installation.supervisor;
-  if (pid === undefined) throw new Error("The supervisor is not running");
-  return pid;
-}
-
-async function processOf(role: ProcessRole): Promise<number | undefined> {
-  return (await find(root(), role))[0]?.id;
-}
-
-/** Opens connections until `change` has ended: some for a page that the edge has, and always one for a page that PHP makes. */
-async function visitDuring(change: () => Promise<unknown>): Promise<readonly Answer[]> {
-  const { visit } = installation;
-  const opened: Promise<PromiseSettledResult<Answer>>[] = [];
-  const open = (address: string) => {
-    const settled = Promise.allSettled([visit(address)]).then(([result]) => result);
-    opened.push(settled);
-    return settled;
-  };
-  let isOver = false;
-  const uncached = (async () => {
-    do await open(`${site.address}/?fresh`);
-    while (!isOver);
-  })();
-  const cached = setInterval(() => void open(`${site.address}/`), 50);
-  await change().finally(() => {
-    isOver = true;
-    clearInterval(cached);
+  beforeAll(async () => {
+    home = await createFolder();
+    sockets = await openAsSystemd(host, [edgePort, edgeTlsPort, controlPort]);
+    installation = await startService();
+    site = await createSite(installation, { display_name: "Survivor", site_title: "Survivor" });
   });
-  await uncached;
-  return (await Promise.all(opened)).map((result) => {
-    if (result.status === "rejected") throw result.reason;
-    return result.value;
+
+  afterAll(async () => {
+    await installation?.stop();
+    sockets?.close();
+    await home?.remove();
   });
-}
 
-function expectPages(answers: readonly Answer[]): void {
-  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-  for (const { text } of answers) expect(text).toContain("Survivor");
-}
-
-test("no process below the edge has the visitors' sockets, so no PHP can take their connections", async () => {
-  expect((await installation.visit(`${site.address}/?fresh`)).status).toBe(200);
-  const edge = await processOf("edge");
-  expect((await descendants(edge ?? 0)).length).toBeGreaterThan(0);
-  for (const port of [edgePort, edgeTlsPort]) {
-    expect((await listenersOn(root(), port)).map(({ id }) => id)).toEqual([edge]);
+  function root(): number {
+    const { pid } = installation.supervisor;
+    if (pid === undefined) throw new Error("The supervisor is not running");
+    return pid;
   }
-});
 
-test.each([
-  { role: "edge", isBack: async () => expect((await installation.visit(`${site.address}/`)).status).toBe(200) },
-  { role: "control", isBack: async () => expect((await installation.api("GET", "/sites")).status).toBe(200) },
-] as const)("kill -9 of $role: new connections wait until it is back", async ({ role, isBack }) => {
-  const former = await processOf(role);
-  await kill(root(), role);
-  const answers = await visitDuring(async () => {
-    await isBack();
-    expect(await processOf(role)).not.toBe(former);
+  async function processOf(role: ProcessRole): Promise<number | undefined> {
+    return (await find(root(), role))[0]?.id;
+  }
+
+  /** Opens connections until `change` has ended: some for a page that the edge has, and always one for a page that PHP makes. */
+  async function visitDuring(change: () => Promise<unknown>): Promise<readonly Answer[]> {
+    const { visit } = installation;
+    const opened: Promise<PromiseSettledResult<Answer>>[] = [];
+    const open = (address: string) => {
+      const settled = Promise.allSettled([visit(address)]).then(([result]) => result);
+      opened.push(settled);
+      return settled;
+    };
+    let isOver = false;
+    const uncached = (async () => {
+      do await open(`${site.address}/?fresh`);
+      while (!isOver);
+    })();
+    const cached = setInterval(() => void open(`${site.address}/`), 50);
+    await change().finally(() => {
+      isOver = true;
+      clearInterval(cached);
+    });
+    await uncached;
+    return (await Promise.all(opened)).map((result) => {
+      if (result.status === "rejected") throw result.reason;
+      return result.value;
+    });
+  }
+
+  function expectPages(answers: readonly Answer[]): void {
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    for (const { text } of answers) expect(text).toContain("Survivor");
+  }
+
+  test("no process below the edge has the visitors' sockets, so no PHP can take their connections", async () => {
+    expect((await installation.visit(`${site.address}/?fresh`)).status).toBe(200);
+    const edge = await processOf("edge");
+    expect((await descendants(edge ?? 0)).length).toBeGreaterThan(0);
+    for (const port of [edgePort, edgeTlsPort]) {
+      expect((await listenersOn(root(), port)).map(({ id }) => id)).toEqual([edge]);
+    }
   });
-  expectPages(answers);
-});
 
-test("kill -9 of the supervisor: new connections wait until it is started again on the same sockets", async () => {
-  const former = root();
-  process.kill(former, "SIGKILL");
-  await vi.waitFor(async () => expect(await isAlive(former)).toBe(false), patience);
-  expectPages(
-    await visitDuring(async () => {
-      installation = await startService();
-    }),
-  );
-});
-
-test("a stop and a start: new connections wait, and requests in progress are answered", async () => {
-  const { visit, stop } = installation;
-  const begun = visit(`${site.address}/?fresh`);
-  expectPages(
-    await visitDuring(async () => {
-      await stop();
-      installation = await startService();
-    }),
-  );
-  expectPages([await begun]);
-});
-
-test("without sockets of systemd, new connections wait too when the edge or control is killed", async () => {
-  await installation.stop();
-  sockets.close();
-  installation = await startHere(home.folder, ports);
-  for (const role of ["edge", "control"] as const) {
+  test.each([
+    { role: "edge", isBack: async () => expect((await installation.visit(`${site.address}/`)).status).toBe(200) },
+    { role: "control", isBack: async () => expect((await installation.api("GET", "/sites")).status).toBe(200) },
+  ] as const)("kill -9 of $role: new connections wait until it is back", async ({ role, isBack }) => {
     const former = await processOf(role);
     await kill(root(), role);
     const answers = await visitDuring(async () => {
-      expect((await installation.visit(`${site.address}/`)).status).toBe(200);
-      expect((await installation.api("GET", "/sites")).status).toBe(200);
+      await isBack();
       expect(await processOf(role)).not.toBe(former);
     });
     expectPages(answers);
-  }
+  });
+
+  test("kill -9 of the supervisor: new connections wait until it is started again on the same sockets", async () => {
+    const former = root();
+    process.kill(former, "SIGKILL");
+    await vi.waitFor(async () => expect(await isAlive(former)).toBe(false), patience);
+    expectPages(
+      await visitDuring(async () => {
+        installation = await startService();
+      }),
+    );
+  });
+
+  test("a stop and a start: new connections wait, and requests in progress are answered", async () => {
+    const { visit, stop } = installation;
+    const begun = visit(`${site.address}/?fresh`);
+    expectPages(
+      await visitDuring(async () => {
+        await stop();
+        installation = await startService();
+      }),
+    );
+    expectPages([await begun]);
+  });
+
+  test("without sockets of systemd, new connections wait too when the edge or control is killed", async () => {
+    await installation.stop();
+    sockets.close();
+    installation = await startHere(home.folder, settings);
+    for (const role of ["edge", "control"] as const) {
+      const former = await processOf(role);
+      await kill(root(), role);
+      const answers = await visitDuring(async () => {
+        expect((await installation.visit(`${site.address}/`)).status).toBe(200);
+        expect((await installation.api("GET", "/sites")).status).toBe(200);
+        expect(await processOf(role)).not.toBe(former);
+      });
+      expectPages(answers);
+    }
+  });
 });
