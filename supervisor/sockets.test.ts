@@ -20,13 +20,16 @@ async function openHttp(port: number, count: number): Promise<Sockets> {
 /** A program that inherits sockets, runs code, and says when it listens on all of them. */
 async function inherit({ sockets, code }: { readonly sockets: Sockets; readonly code: string }) {
   const descriptors = sockets.of("http").map(({ descriptor }) => descriptor);
-  const serve = `const answer = (socket) => { ${code} };
-    for (let fd = 4; fd < ${4 + descriptors.length}; fd++) require("node:net").createServer(answer).listen({ fd }, () => process.send(fd));`;
+  const last = 4 + descriptors.length - 1;
+  const serve = `const net = require("node:net");
+    const listen = (fd) => net.createServer((socket) => { ${code} })
+      .listen({ fd }, () => fd === ${last} ? process.send("ready") : listen(fd + 1));
+    listen(4);`;
   const program = spawn(process.execPath, ["-e", serve], {
     stdio: ["ignore", "inherit", "inherit", "ipc", ...descriptors],
   });
   onTestFinished(() => void program.kill("SIGKILL"));
-  for (const _ of descriptors) await once(program, "message");
+  await once(program, "message");
   return program;
 }
 
