@@ -177,6 +177,12 @@ describe("a setting", () => {
     }
   });
 
+  test("allows more workers where PHP is native, which needs less memory", () => {
+    const workersWith = (SITEWRIGHT_REGIONS: string) => loadConfig({ SITEWRIGHT_REGIONS }).maxWorkers;
+    expect(workersWith("this-machine,fast=native")).toBeGreaterThan(workersWith("this-machine"));
+    expect(loadConfig({ SITEWRIGHT_RUNTIME: "native", SITEWRIGHT_MAX_WORKERS: "3" }).maxWorkers).toBe(3);
+  });
+
   test("sets the regions for new sites, in its order: this machine, unless it names others", () => {
     const regionsOf = (SITEWRIGHT_REGIONS: string) => loadConfig({ SITEWRIGHT_REGIONS }).regions;
     const runtime = "playground";

@@ -9,6 +9,7 @@ import type { UploadLimits } from "@sitewright/runtimes/serving.ts";
 import * as v from "valibot";
 import { type DnsSecondaries, type PowerDnsServer, parseSocketAddress, parseTsigKey } from "./dnsSettings.ts";
 import { edgeAddresses } from "./edgeAddresses.ts";
+import { defaultMaxWorkers } from "./maxWorkers.ts";
 import { parseRegions, type Region } from "./regions.ts";
 import { convertValue, problemsOf } from "./settingChecks.ts";
 import { defaults, megabyte, type Settings, settings } from "./settings.ts";
@@ -184,6 +185,7 @@ export function loadConfig(env: NodeJS.ProcessEnv): Config {
 
 function freeze(values: Settings): Config {
   const data = resolve(values.SITEWRIGHT_DATA);
+  const regions = parseRegions(values.SITEWRIGHT_REGIONS, values.SITEWRIGHT_RUNTIME);
   return Object.freeze({
     data,
     host: values.SITEWRIGHT_HOST,
@@ -201,7 +203,7 @@ function freeze(values: Settings): Config {
     powerDns: powerDnsOf(values),
     dnsNames: values.SITEWRIGHT_DNS_NAMES?.split(",") ?? [`ns1.${values.SITEWRIGHT_SITE_SUFFIX}`],
     siteSuffix: values.SITEWRIGHT_SITE_SUFFIX,
-    regions: parseRegions(values.SITEWRIGHT_REGIONS, values.SITEWRIGHT_RUNTIME),
+    regions,
     resolver: values.SITEWRIGHT_RESOLVER,
     edgeAddresses: edgeAddresses(values.SITEWRIGHT_EDGE_ADDRESSES, values.SITEWRIGHT_HOST),
     trustedProxies: values.SITEWRIGHT_TRUSTED_PROXIES?.split(",") ?? [],
@@ -217,7 +219,7 @@ function freeze(values: Settings): Config {
     run: resolve(values.SITEWRIGHT_RUN),
     firstUserId: values.SITEWRIGHT_FIRST_USER_ID,
     spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,
-    maxWorkers: values.SITEWRIGHT_MAX_WORKERS,
+    maxWorkers: values.SITEWRIGHT_MAX_WORKERS ?? defaultMaxWorkers(regions),
     requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,
     maxRequestSeconds: Math.max(values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS, values.SITEWRIGHT_MAX_REQUEST_SECONDS),
     maxPhpMemoryMb: values.SITEWRIGHT_MAX_PHP_MEMORY_MB,

@@ -14,7 +14,7 @@ const descriptions: Readonly<Record<string, string>> = {
   SITEWRIGHT_DNS_NAMES: "`ns1.` and the suffix",
   SITEWRIGHT_EDGE_ADDRESSES: "`SITEWRIGHT_HOST`, or all of the machine's if that is `0.0.0.0`",
   SITEWRIGHT_RESOLVER: "the machine's",
-  SITEWRIGHT_MAX_WORKERS: "by memory, at most 32",
+  SITEWRIGHT_MAX_WORKERS: "by memory, at most 32, or 128 with native PHP",
   SITEWRIGHT_MAX_PHP_MEMORY_MB: "by memory, at most 2048",
   SITEWRIGHT_CRON_RUNS: "half of the processors, at most 4",
   SITEWRIGHT_DISK_QUOTA_MB: "no limit",

@@ -135,7 +135,7 @@ export const settings = v.object({
     "if Sitewright is root: the first of 100,000 user ids for sites, which nothing else on the machine may have",
   ),
   SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "the number of spare PHP workers, which wait for a site"),
-  SITEWRIGHT_MAX_WORKERS: whole(1, 512, "the maximum number of PHP workers"),
+  SITEWRIGHT_MAX_WORKERS: v.nullable(whole(1, 512, "the maximum number of PHP workers")),
   SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "the default time limit for a PHP request, in seconds"),
   SITEWRIGHT_MAX_REQUEST_SECONDS: whole(
     1,
@@ -257,9 +257,6 @@ export const secretSettings = new Set([
 ]);
 
 export const megabyte = 1_048_576;
-/** Private memory of a worker that has rendered some pages. */
-export const memoryPerWorker = 400 * megabyte;
-
 /** `data` is the data folder, which contains the other folders by default. */
 export function defaults(data: string): Settings {
   return {
@@ -297,8 +294,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_FIRST_USER_ID: 200_000,
     // Enough for a laptop, and for one new site at a time. Each takes 280 MB.
     SITEWRIGHT_SPARE_WORKERS: 1,
-    // Leaves half of the memory to the rest of the machine.
-    SITEWRIGHT_MAX_WORKERS: Math.min(32, Math.max(2, Math.floor(machineMemory() / 2 / memoryPerWorker))),
+    SITEWRIGHT_MAX_WORKERS: null,
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
     SITEWRIGHT_MAX_REQUEST_SECONDS: 300,
     SITEWRIGHT_MAX_PHP_MEMORY_MB: Math.min(2_048, Math.max(256, Math.floor(machineMemory() / 8 / megabyte))),
