@@ -30,6 +30,7 @@ import { measureOperations } from "./operations.ts";
 import { measurePackages } from "./packages.ts";
 import { measureUpdates, startMirror } from "./packagesUpdate.ts";
 import { measurePage } from "./page.ts";
+import { measurePowerCuts } from "./powerCuts.ts";
 import { measureReads } from "./reads.ts";
 import { untilVersionsAreCompiled } from "./ready.ts";
 import { measureRedirects } from "./redirects.ts";
@@ -50,6 +51,7 @@ const parts = [
   "growth",
   "daily",
   "native",
+  "power-cuts",
   "starts",
   "creation",
   "environments",
@@ -203,6 +205,13 @@ if (isSelected("daily")) {
 if (isSelected("native")) {
   log("sites with php-fpm …");
   const figures = await measureNative(log);
+  process.stdout.write(`${table(figures)}\n`);
+  if (chosen.length === 1) process.exit(figures.every(({ isMet }) => isMet) ? 0 : 1);
+}
+
+if (isSelected("power-cuts")) {
+  log("power cuts while WordPress writes …");
+  const figures = await measurePowerCuts(log);
   process.stdout.write(`${table(figures)}\n`);
   if (chosen.length === 1) process.exit(figures.every(({ isMet }) => isMet) ? 0 : 1);
 }
