@@ -1,7 +1,7 @@
 /** The file systems of the virtual machine: a root with PHP and all that is read-only, and a disk with the site. */
 import { execFile } from "node:child_process";
 import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { platformFile } from "@sitewright/runtimes/native/environmentSandbox.ts";
@@ -9,15 +9,16 @@ import { settingLine } from "@sitewright/runtimes/native/settingLine.ts";
 import type { PhpInstallation } from "@sitewright/runtimes/native/versions/installation.ts";
 import { internalFolder, memoryFolder, platformFolder } from "@sitewright/runtimes/phpFolders.ts";
 import { disabledFunctions, functionsReplacedBy, phpSettings } from "@sitewright/runtimes/phpSettings.ts";
+import type { GuestPrograms } from "./programs.ts";
 import type { PreparedSite } from "./site.ts";
 
 const run = promisify(execFile);
 
 const rootBytes = 1 << 30;
 const diskBytes = 256 << 20;
-const ownFolder = fileURLToPath(new URL(".", import.meta.url));
-/** Folders of the root image. */
-const [sharedFolder, settingsFolder, scriptFolder, diskFolder] = ["/shared", "/shared/settings", "/scripts", "/disk"];
+/** Places in the virtual machine. */
+const [sharedFolder, moduleFolder, settingsFolder] = ["/shared", "/shared/modules", "/shared/settings"];
+const [diskFolder, script] = ["/disk", "/insert.php"];
 
 export interface Images {
   /** File of the root image. */
@@ -29,11 +30,11 @@ export interface Images {
 interface Parts {
   readonly php: PhpInstallation;
   readonly site: PreparedSite;
-  readonly busybox: string;
+  readonly programs: GuestPrograms;
 }
 
 /** Makes both in a folder, which is on the file system of PHP's root. */
-export async function makeImages({ php, site, busybox }: Parts, folder: string): Promise<Images> {
+export async function makeImages({ php, site, programs }: Parts, folder: string): Promise<Images> {
   const [root, disk] = [join(folder, "root"), join(folder, "disk")];
   // Links: only mke2fs reads the files.
   await run("cp", ["--archive", "--link", php.root, root]);
@@ -43,13 +44,13 @@ export async function makeImages({ php, site, busybox }: Parts, folder: string):
   for (const { to } of site.mounts) await mkdir(join(isPart(to, site) ? disk : root, to), { recursive: true });
   await cp(platformFile("."), join(root, sharedFolder, "platform"), { recursive: true });
   await write(join(root, settingsFolder, "sitewright.ini"), settings());
-  for (const script of ["insert.php", "check.php"])
-    await write(join(root, scriptFolder, script), await readFile(join(ownFolder, script), "utf8"));
+  await cp(fileURLToPath(new URL("./insert.php", import.meta.url)), join(root, script));
+  for (const file of programs.modules) await cp(file, join(root, moduleFolder, basename(file)));
   const mountPoints = ["/proc", "/sys", "/dev", "/run", diskFolder, internalFolder, memoryFolder];
   for (const mountPoint of mountPoints) await mkdir(join(root, mountPoint), { recursive: true });
-  await cp(busybox, join(root, "busybox"));
+  await cp(programs.busybox, join(root, "busybox"));
   await chmod(join(root, "busybox"), 0o755);
-  await write(join(root, "init"), init(php, site), 0o755);
+  await write(join(root, "init"), init(php, site, programs), 0o755);
   return {
     root: await makeFileSystem(root, `${root}.ext4`, rootBytes),
     disk: await readFile(await makeFileSystem(disk, `${disk}.ext4`, diskBytes)),
@@ -90,8 +91,8 @@ function settings(): string {
     .join("");
 }
 
-/** The first program: mounts everything, checks what earlier cycles have left, then writes until the power is cut. */
-function init({ php }: PhpInstallation, { mounts, user }: PreparedSite): string {
+/** The first program: mounts everything, then runs the writers until the power is cut. */
+function init({ php }: PhpInstallation, { mounts, user }: PreparedSite, { modules }: GuestPrograms): string {
   const bind = mounts.map(({ to, isWritable }, index) =>
     isWritable ? `$b mount --bind ${diskFolder}${to} ${to}` : `$b mount --bind ${sharedFolder}/${index} ${to}`,
   );
@@ -100,19 +101,18 @@ b=/busybox
 $b mount -t proc proc /proc
 $b mount -t sysfs sys /sys
 $b mount -t devtmpfs dev /dev
-$b mount -t ext4 /dev/nvme0n2 ${diskFolder} || { echo "damaged file system" > /dev/ttyS1; exit; }
+${modules.map((file) => `$b insmod ${moduleFolder}/${basename(file)}`).join("\n")}
+$b mount -t ext4 /dev/vda ${diskFolder} || { echo "damaged file system" > /dev/ttyS1; exit; }
 ${["/run", memoryFolder, internalFolder].map((folder) => `$b mount -t tmpfs -o mode=1777 none ${folder}`).join("\n")}
 ${bind.join("\n")}
 $b mkdir ${platformFolder}
 $b mount --bind ${sharedFolder}/platform ${platformFolder}
 echo null > ${internalFolder}/packageSource.json
 $b chmod 666 /dev/ttyS1
-echo "cache $($b cat /sys/block/nvme0n2/queue/write_cache)" > /dev/ttyS1
+echo "cache $($b cat /sys/block/vda/queue/write_cache), fua $($b cat /sys/block/vda/queue/fua)" > /dev/ttyS1
 export PHP_INI_SCAN_DIR=:${settingsFolder} SITEWRIGHT_SOCKET=/run/none HOME=${memoryFolder} PATH=/usr/bin
 php() { /usr/bin/setpriv --reuid=${user} --regid=${user} --clear-groups -- ${php} "$@"; }
-php ${scriptFolder}/check.php
-[ "$writers" = 0 ] && exec $b sleep 1000
-for writer in $($b seq $writers); do php ${scriptFolder}/insert.php $cycle $writer $synchronous & done
+for writer in $($b seq $writers); do php ${script} $cycle $writer $synchronous & done
 wait
 echo "writers ended" > /dev/ttyS1
 exec $b sleep 1000

@@ -25,13 +25,13 @@ const optionReplies = { acknowledged: 1, info: 3, unsupported: 0x80000001 };
 const commands = { read: 0, write: 1, disconnect: 2, flush: 3 };
 const throughCacheFlag = 1;
 
-/** Listens on a socket until it is disposed of. */
-export async function serveDisk(disk: VolatileDisk, socketPath: string): Promise<NbdServer> {
+/** Listens on a socket until it is disposed of. `onWrite`: called after each write that is not lasting, before its answer. */
+export async function serveDisk(disk: VolatileDisk, socketPath: string, onWrite: () => void): Promise<NbdServer> {
   const connections = new Set<Socket>();
   const server = createServer((connection) => {
     connections.add(connection);
     connection.on("close", () => connections.delete(connection));
-    serve(connection, disk).catch((error: unknown) =>
+    serve(connection, disk, onWrite).catch((error: unknown) =>
       connection.destroy(error instanceof Error ? error : new Error(String(error))),
     );
     // QEMU is killed while it waits for answers.
@@ -52,9 +52,9 @@ export async function serveDisk(disk: VolatileDisk, socketPath: string): Promise
   };
 }
 
-async function serve(connection: Socket, disk: VolatileDisk): Promise<void> {
+async function serve(connection: Socket, disk: VolatileDisk, onWrite: () => void): Promise<void> {
   const reader = new ByteReader(connection);
-  if (await negotiate(connection, reader, disk)) await carryOut(connection, reader, disk);
+  if (await negotiate(connection, reader, disk)) await carryOut(connection, reader, disk, onWrite);
   connection.end();
 }
 
@@ -94,7 +94,12 @@ function describe({ bytes }: VolatileDisk): Buffer {
   return data;
 }
 
-async function carryOut(connection: Socket, reader: ByteReader, disk: VolatileDisk): Promise<void> {
+async function carryOut(
+  connection: Socket,
+  reader: ByteReader,
+  disk: VolatileDisk,
+  onWrite: () => void,
+): Promise<void> {
   for (;;) {
     const head = await reader.take(28);
     if (head === null) return;
@@ -106,16 +111,27 @@ async function carryOut(connection: Socket, reader: ByteReader, disk: VolatileDi
     if (command === commands.write && content === null) return;
     // The power may have been cut meanwhile.
     if (connection.destroyed) return;
-    const reply = Buffer.alloc(16);
-    reply.writeUInt32BE(replyMagic);
-    head.copy(reply, 8, 8, 16);
-    if (command === commands.flush) disk.flush();
-    else if (content === null) {
-      if (command !== commands.read) throw new Error(`The command ${command} of the NBD protocol is not supported.`);
-      connection.write(Buffer.concat([reply, disk.read(offset, length)]));
-      continue;
-    } else if ((head.readUInt16BE(4) & throughCacheFlag) === 0) disk.write(offset, content);
-    else disk.writeThrough(offset, content);
-    connection.write(reply);
+    const answer = content === null ? readOrFlush(disk, command, offset, length) : null;
+    if (content !== null && (head.readUInt16BE(4) & throughCacheFlag) !== 0) disk.writeThrough(offset, content);
+    else if (content !== null) {
+      disk.write(offset, content);
+      onWrite();
+    }
+    if (!connection.destroyed) connection.write(Buffer.concat([replyTo(head), ...(answer === null ? [] : [answer])]));
   }
+}
+
+/** Returns the content, or null. */
+function readOrFlush(disk: VolatileDisk, command: number, offset: number, length: number): Buffer | null {
+  if (command === commands.read) return disk.read(offset, length);
+  if (command !== commands.flush) throw new Error(`The command ${command} of the NBD protocol is not supported.`);
+  disk.flush();
+  return null;
+}
+
+function replyTo(head: Buffer): Buffer {
+  const reply = Buffer.alloc(16);
+  reply.writeUInt32BE(replyMagic);
+  head.copy(reply, 8, 8, 16);
+  return reply;
 }

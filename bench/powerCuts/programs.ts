@@ -18,7 +18,7 @@ const programs = [
   { name: "php", debianPackage: "php-cli" },
 ];
 
-/** Its packages are small, and the drivers that the machine needs are not modules. */
+/** Its packages are small, and most drivers that the machine needs are not modules. */
 const kernelPackage = "linux-image-cloud-amd64";
 const shellPackage = "busybox-static";
 
@@ -40,16 +40,27 @@ function isExecutable(file: string): boolean {
   }
 }
 
+/** The drivers of the disk with the site, in the order of their dependencies. */
+const modules = ["virtio_ring", "virtio", "virtio_pci_legacy_dev", "virtio_pci_modern_dev", "virtio_pci", "virtio_blk"];
+
 export interface GuestPrograms {
   readonly kernel: string;
+  /** Files of kernel modules, in the order in which they are loaded. */
+  readonly modules: readonly string[];
   /** A statically linked BusyBox. */
   readonly busybox: string;
 }
 
 /** Downloads and extracts the programs of the virtual machine into a folder, once. Installs nothing. */
 export async function guestPrograms(folder: string): Promise<GuestPrograms> {
-  const found = { kernel: join(folder, "vmlinuz"), busybox: join(folder, "busybox") };
-  if ((await exists(found.kernel)) && (await exists(found.busybox))) return found;
+  const place = (name: string) => join(folder, name);
+  const found = {
+    kernel: place("vmlinuz"),
+    busybox: place("busybox"),
+    modules: modules.map((name) => place(`${name}.ko`)),
+  };
+  const isComplete = await Promise.all([found.kernel, found.busybox, ...found.modules].map(exists));
+  if (isComplete.every(Boolean)) return found;
   await mkdir(folder, { recursive: true });
   const temporary = await mkdtemp(join(folder, "packages-"));
   try {
@@ -59,19 +70,22 @@ export async function guestPrograms(folder: string): Promise<GuestPrograms> {
       throw new Error(`apt knows no package ${kernelPackage}. Update its lists: apt-get update`);
     await run("apt-get", ["--quiet=2", "download", kernel, shellPackage], { cwd: temporary });
     for (const file of await readdir(temporary)) await run("dpkg", ["--extract", file, "files"], { cwd: temporary });
-    const boot = join(temporary, "files/boot");
-    const [image = ""] = (await readdir(boot)).filter((name) => name.startsWith("vmlinuz-"));
-    await copyFile(join(boot, image), found.kernel);
-    await copyFile(await busyboxIn(join(temporary, "files")), found.busybox);
+    await copyFound(join(temporary, "files"), folder);
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }
   return found;
 }
 
-/** Older releases have it outside of `/usr`. */
-async function busyboxIn(files: string): Promise<string> {
-  const places = ["usr/bin/busybox", "bin/busybox"].map((place) => join(files, place));
-  for (const place of places) if (await exists(place)) return place;
-  throw new Error(`The package ${shellPackage} has no program busybox.`);
+/** Copies what is needed from the extracted packages, whose folders differ between releases. */
+async function copyFound(extracted: string, folder: string): Promise<void> {
+  const files = await readdir(extracted, { recursive: true });
+  const copy = async (pattern: RegExp, name: string) => {
+    const file = files.find((one) => pattern.test(one));
+    if (file === undefined) throw new Error(`${kernelPackage} or ${shellPackage} has no file like ${pattern}.`);
+    await copyFile(join(extracted, file), join(folder, name));
+  };
+  await copy(/^boot\/vmlinuz-/, "vmlinuz");
+  await copy(/(^|\/)bin\/busybox$/, "busybox");
+  for (const name of modules) await copy(new RegExp(`/${name}\\.ko$`), `${name}.ko`);
 }

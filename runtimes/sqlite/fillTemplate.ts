@@ -9,6 +9,7 @@ import type { PlaceholderPosition } from "../site/template.ts";
 import { placeholders } from "../site/values/placeholders.ts";
 import { asStored, changeText } from "../site/values/serialized.ts";
 import { quoted } from "./findPlaceholders.ts";
+import { makeCommitsDurable } from "./withDatabase.ts";
 
 /**
  * Escapes a title like WordPress: HTML characters become entities. Ampersands are always escaped, even where they look
@@ -117,7 +118,7 @@ export function fillTemplate(
 ): void {
   const database = new DatabaseSync(file);
   try {
-    database.exec("PRAGMA synchronous = FULL");
+    makeCommitsDurable(database);
     database.exec("BEGIN IMMEDIATE");
     for (const position of positions) fillPosition(database, position, wordpress);
     database.prepare("UPDATE wp_users SET user_pass = ?").run(passwordHash);

@@ -5,6 +5,7 @@ import { addressChanger } from "../../site/values/addressChanger.ts";
 import { markOf } from "../../site/values/addressPattern.ts";
 import { changeTexts } from "../replace/tableTexts.ts";
 import { siteTables } from "../tables.ts";
+import { makeCommitsDurable } from "../withDatabase.ts";
 
 /**
  * Replaces addresses in every text of the database, or of these tables, in one transaction. The file must not be in
@@ -22,7 +23,7 @@ export function changeAddresses(
   // Foreign keys are not enforced: a key that changes in one table changes in all of them.
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {
-    database.exec("PRAGMA synchronous = FULL");
+    makeCommitsDurable(database);
     database.exec("BEGIN IMMEDIATE");
     const wanted = siteTables(database).filter(({ name }) => tables?.includes(name) ?? true);
     const rows = wanted.reduce((sum, table) => sum + changeTexts(database, table, marks, change), 0);

@@ -4,6 +4,7 @@ import type { AddressChange } from "../../runtime.ts";
 import { addressChanger } from "../../site/values/addressChanger.ts";
 import { quoted } from "../findPlaceholders.ts";
 import { siteTables } from "../tables.ts";
+import { makeCommitsDurable } from "../withDatabase.ts";
 import { hasTable } from "../wordpressTables.ts";
 import { changeAddresses } from "./addresses.ts";
 
@@ -62,7 +63,7 @@ function changeColumns(file: string, changes: readonly AddressChange[]): void {
   const change = addressChanger(changes);
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {
-    database.exec("PRAGMA synchronous = FULL");
+    makeCommitsDurable(database);
     database.exec("BEGIN IMMEDIATE");
     for (const table of siteTables(database)) {
       for (const { columns, where } of addressColumns) {

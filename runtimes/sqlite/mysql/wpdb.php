@@ -29,7 +29,9 @@ class WPDB extends \WP_SQLite_DB {
 		try {
 			$this->dbh = new Driver( $this->data_source(), null, null, [
 				'sqlite_journal_mode'        => defined( 'SQLITE_JOURNAL_MODE' ) ? SQLITE_JOURNAL_MODE : null,
-				PDO::ATTR_STRINGIFY_FETCHES => true,
+				// With less, a power cut can undo the deletion of the journal, and with it the transaction.
+				'sqlite_synchronous'         => 'EXTRA',
+				PDO::ATTR_STRINGIFY_FETCHES  => true,
 			] );
 		} catch ( Throwable $error ) {
 			$this->last_error = $error->getMessage();

@@ -9,6 +9,7 @@ import { siteAddresses } from "../address/siteAddresses.ts";
 import { nameKey, readSchema } from "../dump/schema.ts";
 import { quoted } from "../findPlaceholders.ts";
 import { siteTables, type Table } from "../tables.ts";
+import { makeCommitsDurable } from "../withDatabase.ts";
 import { keyOf, rowWriter } from "./tableTexts.ts";
 
 const pageRows = 300;
@@ -149,7 +150,7 @@ function replaceInTable(
 export function replaceTexts(file: string, change: TextChange): Replacements {
   const database = new DatabaseSync(file, { enableForeignKeyConstraints: false });
   try {
-    database.exec("PRAGMA synchronous = FULL");
+    makeCommitsDurable(database);
     database.exec("BEGIN IMMEDIATE");
     const before = siteAddresses(database);
     const textsOf = textColumns(database);
