@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { sharedAssets } from "@sitewright/e2e/installation.ts";
 import { twoPhps } from "@sitewright/runtimes/native/testing/twoPhps.ts";
-import { type CyclesResult, cutPowerAgainAndAgain } from "./powerCuts/cycles.ts";
+import { type CyclesResult, cutPowerAgainAndAgain, type Kept } from "./powerCuts/cycles.ts";
 import { makeImages } from "./powerCuts/images.ts";
 import { guestPrograms, requirePrograms } from "./powerCuts/programs.ts";
 import { prepareSite } from "./powerCuts/site.ts";
@@ -47,18 +47,23 @@ export async function measurePowerCuts(log: (line: string) => void): Promise<Fig
   }
 }
 
-function keptFigures(result: CyclesResult): readonly Figure[] {
-  const { lostRows, acknowledgedRows, damage, lostSectors, settings } = result;
+const lostOf = ({ lost, stored }: Kept): string => `${lost} of ${stored}`;
+
+function keptFigures({ rows, files, damage, lostSectors, settings }: CyclesResult): readonly Figure[] {
+  const figure = (name: string, kept: Kept): Figure => ({
+    name: `${name} that ${cuts} power cuts lost`,
+    measured: lostOf(kept),
+    target: "0",
+    isMet: kept.lost === 0 && kept.stored >= cuts,
+  });
   return [
     {
-      name: `rows that WordPress stored and ${cuts} power cuts lost, with ${settings}`,
-      measured: `${lostRows} of ${acknowledgedRows}`,
-      target: "0",
-      isMet: lostRows === 0 && acknowledgedRows >= cuts,
+      ...figure(`rows stored by WordPress, with ${settings},`, rows),
       reference: `${lostSectors} unflushed sectors lost`,
     },
+    figure("files stored by Sitewright", files),
     {
-      name: "– damaged rows, databases and file systems",
+      name: "– damaged rows, files, databases and file systems",
       measured: String(damage.length),
       target: "0",
       isMet: damage.length === 0,
@@ -67,12 +72,11 @@ function keptFigures(result: CyclesResult): readonly Figure[] {
 }
 
 /** Met if something was lost. */
-function lossFigure(result: CyclesResult): Figure {
-  const { lostRows, acknowledgedRows, cutsThatLostRows, damage, settings } = result;
+function lossFigure({ rows, files, damage, settings }: CyclesResult): Figure {
   return {
     name: `– lost in ${unsafeCuts} with ${settings}`,
-    measured: `${lostRows} of ${acknowledgedRows}, in ${cutsThatLostRows} cuts; ${damage.length} times damaged`,
-    target: "≥ 1 cut",
-    isMet: cutsThatLostRows > 0 || damage.length > 0,
+    measured: `${lostOf(rows)} rows, ${lostOf(files)} files; ${damage.length} times damaged`,
+    target: "≥ 1",
+    isMet: rows.lost + damage.length > 0,
   };
 }

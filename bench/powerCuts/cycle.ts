@@ -5,7 +5,7 @@ import type { PowerCut } from "./volatileDisk.ts";
 
 /** When the power is cut. */
 export interface CutMoment {
-  /** After this many stored rows. */
+  /** After this many stored rows and files. */
   readonly rows: number;
   /** And then after this time; absent: at once. */
   readonly milliseconds?: number;
@@ -26,20 +26,23 @@ interface Cycle {
 
 /** What the machine has told. */
 export interface Told {
-  /** Rows of earlier cycles, and perhaps some of this one. */
+  /** Rows and versions of files, of earlier cycles and perhaps some of this one. */
   readonly found: Set<string>;
   readonly stored: string[];
   readonly damage: string[];
   settings: string;
-  isChecked: boolean;
+  /** What has been checked. */
+  readonly checked: Set<string>;
 }
 
+/** Of the rows, and of the files. */
+const checks = 2;
 const deadlineMilliseconds = 300_000;
 
 /** Rejects with what the machine has printed if something in it fails. */
 export async function runUntilCut(cycle: Cycle): Promise<{ readonly told: Told; readonly cut: PowerCut }> {
   const { moment } = cycle;
-  const told: Told = { found: new Set(), stored: [], damage: [], settings: "", isChecked: false };
+  const told: Told = { found: new Set(), stored: [], damage: [], settings: "", checked: new Set() };
   const result = Promise.withResolvers<PowerCut>();
   let [isArmed, isDone] = [false, false];
   const cut = () => {
@@ -55,7 +58,7 @@ export async function runUntilCut(cycle: Cycle): Promise<{ readonly told: Told; 
     } catch (error) {
       result.reject(error);
     }
-    if (!told.isChecked || told.stored.length < (moment?.rows ?? 0) || isArmed) return;
+    if (told.checked.size < checks || told.stored.length < (moment?.rows ?? 0) || isArmed) return;
     isArmed = true;
     if (moment?.diskWrites !== undefined) cycle.listenToDisk(countdown(moment.diskWrites, cut));
     else if (moment?.milliseconds !== undefined) setTimeout(cut, moment.milliseconds);
@@ -94,9 +97,9 @@ function note(line: string, told: Told): void {
   if (word === "found") told.found.add(rest);
   else if (word === "stored") told.stored.push(rest);
   else if (word === "settings") told.settings = rest;
-  else if (word === "checked") told.isChecked = true;
+  else if (word === "checked") told.checked.add(rest);
   else if (word === "changed" || word === "damaged" || (word === "integrity" && rest !== "ok")) told.damage.push(line);
-  else if (line === "writers ended" && !told.isChecked) throw new Error("WordPress did not start.");
+  else if (line === "writers ended" && told.checked.size < checks) throw new Error("Not all writers have started.");
   else if (word === "cache" && rest !== "write back, fua 0")
     throw new Error(`The virtual machine's disk is not one with a volatile cache and flushes alone: ${rest}.`);
 }

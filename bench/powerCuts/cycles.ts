@@ -21,13 +21,18 @@ export interface CyclesOptions {
   readonly log: (line: string) => void;
 }
 
+/** Rows, or versions of files. */
+export interface Kept {
+  /** How many the programs in the machine were told are stored. */
+  readonly stored: number;
+  /** How many of them a later start did not find. */
+  readonly lost: number;
+}
+
 export interface CyclesResult {
-  /** Rows that WordPress was told are stored. */
-  readonly acknowledgedRows: number;
-  /** Those of them that a later start did not find. */
-  readonly lostRows: number;
-  readonly cutsThatLostRows: number;
-  /** What was found damaged: rows with other content, and errors of SQLite and the file system. */
+  readonly rows: Kept;
+  readonly files: Kept;
+  /** What was found damaged: rows and files with other content, and errors of SQLite and the file system. */
   readonly damage: readonly string[];
   /** Sectors whose newest content the cuts have lost. */
   readonly lostSectors: number;
@@ -36,7 +41,7 @@ export interface CyclesResult {
 }
 
 const writers = 3;
-/** The cut comes after 1 to this many stored rows. */
+/** The cut comes after 1 to this many stored rows and files. */
 const mostRows = 25;
 const mostDelayMilliseconds = 400;
 const mostDiskWrites = 12;
@@ -51,7 +56,7 @@ export async function cutPowerAgainAndAgain(options: CyclesOptions): Promise<Cyc
   const acknowledged = new Set<string>();
   const lost = new Set<string>();
   const damage: string[] = [];
-  let [cutsThatLostRows, lostSectors, settings] = [0, 0, ""];
+  let [lostSectors, settings] = [0, ""];
   for (let cycle = 1; cycle <= cuts + 1; cycle += 1) {
     const isLast = cycle > cuts;
     const moment = isLast ? null : chooseMoment(random);
@@ -73,21 +78,25 @@ export async function cutPowerAgainAndAgain(options: CyclesOptions): Promise<Cyc
     const missing = [...acknowledged].filter((id) => !told.found.has(id) && !lost.has(id));
     for (const id of missing) lost.add(id);
     for (const id of told.stored) acknowledged.add(id);
-    if (missing.length > 0) cutsThatLostRows += 1;
     damage.push(...told.damage);
     lostSectors += cut.lostSectors;
     settings = told.settings;
-    log([`start ${cycle}: ${told.found.size} rows found, ${missing.length} missing`, ...missing].join(" "));
+    log([`start ${cycle}: ${told.found.size} rows and files found, ${missing.length} missing`, ...missing].join(" "));
     for (const line of told.damage) log(`start ${cycle}: ${line}`);
     if (moment !== null)
       log(
-        `cut ${cycle}: ${told.stored.length} rows stored since, ${describe(moment)}, ` +
+        `cut ${cycle}: ${told.stored.length} stored since, ${describe(moment)}, ` +
           `${cut.lostSectors} of ${cut.unflushedSectors} unflushed sectors lost`,
       );
   }
-  const lostRows = lost.size;
-  return { acknowledgedRows: acknowledged.size, lostRows, cutsThatLostRows, damage, lostSectors, settings };
+  const count = (isCounted: (id: string) => boolean): Kept => ({
+    stored: [...acknowledged].filter(isCounted).length,
+    lost: [...lost].filter(isCounted).length,
+  });
+  return { rows: count((id) => !isFile(id)), files: count(isFile), damage, lostSectors, settings };
 }
+
+const isFile = (id: string): boolean => id.includes("-file-");
 
 /** A third each: at once after a row, some time later, and when the system writes to the disk. */
 function chooseMoment(random: () => number): CutMoment {

@@ -1,6 +1,6 @@
 /** The file systems of the virtual machine: a root with PHP and all that is read-only, and a disk with the site. */
 import { execFile } from "node:child_process";
-import { chmod, cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -18,7 +18,16 @@ const rootBytes = 1 << 30;
 const diskBytes = 256 << 20;
 /** Places in the virtual machine. */
 const [sharedFolder, moduleFolder, settingsFolder] = ["/shared", "/shared/modules", "/shared/settings"];
-const [diskFolder, script] = ["/disk", "/insert.php"];
+const [diskFolder, filesFolder, script, ownFolder] = ["/disk", "files", "/insert.php", "/sitewright"];
+
+const clone = fileURLToPath(new URL("../../", import.meta.url));
+/** What a program of Sitewright needs to replace files, in the clone. */
+const ownFiles = [
+  "bench/package.json",
+  "server/package.json",
+  "server/durableFile.ts",
+  "bench/powerCuts/replaceFiles.ts",
+];
 
 export interface Images {
   /** File of the root image. */
@@ -44,7 +53,9 @@ export async function makeImages({ php, site, programs }: Parts, folder: string)
   for (const { to } of site.mounts) await mkdir(join(isPart(to, site) ? disk : root, to), { recursive: true });
   await cp(platformFile("."), join(root, sharedFolder, "platform"), { recursive: true });
   await write(join(root, settingsFolder, "sitewright.ini"), settings());
-  await cp(fileURLToPath(new URL("./insert.php", import.meta.url)), join(root, script));
+  await cp(join(clone, "bench/powerCuts/insert.php"), join(root, script));
+  await copyOwnCode(join(root, ownFolder));
+  await mkdir(join(disk, filesFolder));
   for (const file of programs.modules) await cp(file, join(root, moduleFolder, basename(file)));
   const mountPoints = ["/proc", "/sys", "/dev", "/run", diskFolder, internalFolder, memoryFolder];
   for (const mountPoint of mountPoints) await mkdir(join(root, mountPoint), { recursive: true });
@@ -64,6 +75,14 @@ const isPart = (folder: string, { mounts }: PreparedSite): boolean =>
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(dirname(to), { recursive: true });
   await run("cp", ["--archive", from, to]);
+}
+
+/** With Node, and a workspace as npm makes it. */
+async function copyOwnCode(folder: string): Promise<void> {
+  for (const file of ownFiles) await cp(join(clone, file), join(folder, file));
+  await cp(process.execPath, join(folder, "node"));
+  await mkdir(join(folder, "node_modules/@sitewright"), { recursive: true });
+  await symlink("../../server", join(folder, "node_modules/@sitewright/server"));
 }
 
 async function write(file: string, content: string, mode = 0o644): Promise<void> {
@@ -113,6 +132,7 @@ echo "cache $($b cat /sys/block/vda/queue/write_cache), fua $($b cat /sys/block/
 export PHP_INI_SCAN_DIR=:${settingsFolder} SITEWRIGHT_SOCKET=/run/none HOME=${memoryFolder} PATH=/usr/bin
 php() { /usr/bin/setpriv --reuid=${user} --regid=${user} --clear-groups -- ${php} "$@"; }
 for writer in $($b seq $writers); do php ${script} $cycle $writer $synchronous & done
+${ownFolder}/node ${ownFolder}/bench/powerCuts/replaceFiles.ts $cycle ${diskFolder}/${filesFolder} $synchronous &
 wait
 echo "writers ended" > /dev/ttyS1
 exec $b sleep 1000

@@ -70,6 +70,12 @@ test("a page starts with MySQL's default SQL modes, except the ones WordPress do
   expect(first).toEqual(asked);
 });
 
+test("a page's transactions are lasting when they are committed, wherever the system flushes", async () => {
+  const settings =
+    "foreach (['journal_mode', 'synchronous'] as $name) echo $GLOBALS['@pdo']->query(\"PRAGMA $name\")->fetchColumn(), ' ';";
+  expect((await run(settings)).trim()).toBe("delete 3");
+});
+
 test("tables name a collation that MySQL and MariaDB both have", async () => {
   const code = `echo $wpdb->get_charset_collate(), '|';
     foreach ($wpdb->get_col('SHOW TABLES') as $table) {
