@@ -39,7 +39,12 @@ export interface Told {
 const checks = 2;
 const deadlineMilliseconds = 300_000;
 
-/** Rejects with what the machine has printed if something in it fails. */
+/** The machine could not be used, as it is after damage. */
+export class MachineFailure extends Error {
+  override readonly name = "MachineFailure";
+}
+
+/** Rejects with `MachineFailure` if something in the machine fails. */
 export async function runUntilCut(cycle: Cycle): Promise<{ readonly told: Told; readonly cut: PowerCut }> {
   const { moment } = cycle;
   const told: Told = { found: new Set(), stored: [], damage: [], settings: "", checked: new Set() };
@@ -54,7 +59,7 @@ export async function runUntilCut(cycle: Cycle): Promise<{ readonly told: Told; 
   const onLine = (line: string) => {
     if (isDone) return;
     try {
-      note(line, told);
+      note(line, told, moment === null);
     } catch (error) {
       result.reject(error);
     }
@@ -72,7 +77,8 @@ export async function runUntilCut(cycle: Cycle): Promise<{ readonly told: Told; 
     return { told, cut: await result.promise };
   } catch (error) {
     const printed = await readFile(cycle.machine.consoleFile, "utf8").catch(() => "");
-    throw new Error(`A start of the virtual machine failed. It printed: ${printed.slice(0, 1000)}`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new MachineFailure(`${reason} The virtual machine printed: ${printed.slice(0, 1000)}`, { cause: error });
   } finally {
     clearTimeout(timer);
     cycle.listenToDisk(() => undefined);
@@ -91,7 +97,7 @@ function countdown(calls: number, then: () => void): () => void {
 }
 
 /** Throws if the machine is not as it must be. */
-function note(line: string, told: Told): void {
+function note(line: string, told: Told, isOnlyChecking: boolean): void {
   const [word = ""] = line.split(" ");
   const rest = line.slice(word.length + 1);
   if (word === "found") told.found.add(rest);
@@ -99,7 +105,8 @@ function note(line: string, told: Told): void {
   else if (word === "settings") told.settings = rest;
   else if (word === "checked") told.checked.add(rest);
   else if (word === "changed" || word === "damaged" || (word === "integrity" && rest !== "ok")) told.damage.push(line);
-  else if (line === "writers ended" && told.checked.size < checks) throw new Error("Not all writers have started.");
+  else if (word === "ended" && !(isOnlyChecking && told.checked.has(rest)))
+    throw new Error(`A program that writes ${rest} has ended.`);
   else if (word === "cache" && rest !== "write back, fua 0")
     throw new Error(`The virtual machine's disk is not one with a volatile cache and flushes alone: ${rest}.`);
 }

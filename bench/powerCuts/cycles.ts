@@ -1,9 +1,9 @@
 /** Cuts a virtual machine's power again and again while WordPress writes in it, and counts what is missing afterwards. */
 import { join } from "node:path";
-import { type CutMoment, runUntilCut } from "./cycle.ts";
+import { type CutMoment, MachineFailure, runUntilCut, type Told } from "./cycle.ts";
 import { serveDisk } from "./nbdServer.ts";
 import { seededRandom } from "./random.ts";
-import { VolatileDisk } from "./volatileDisk.ts";
+import { type PowerCut, VolatileDisk } from "./volatileDisk.ts";
 
 export interface CyclesOptions {
   readonly cuts: number;
@@ -53,16 +53,13 @@ export async function cutPowerAgainAndAgain(options: CyclesOptions): Promise<Cyc
   const diskSocket = join(folder, "disk.sock");
   let onWrite: () => void = () => undefined;
   await using server = await serveDisk(disk, diskSocket, () => onWrite());
-  const acknowledged = new Set<string>();
-  const lost = new Set<string>();
-  const damage: string[] = [];
-  let [lostSectors, settings] = [0, ""];
+  const ledger = new Ledger();
   for (let cycle = 1; cycle <= cuts + 1; cycle += 1) {
     const isLast = cycle > cuts;
     const moment = isLast ? null : chooseMoment(random);
     // Sometimes the disk has written nothing since the last flush.
     const keptShare = random() < 0.3 ? 0 : random();
-    const { told, cut } = await runUntilCut({
+    const run = runUntilCut({
       machine: { kernel, rootImage, diskSocket, consoleFile: join(folder, `console-${cycle}.log`) },
       variables: { cycle: isLast ? 0 : cycle, writers: isLast ? 1 : writers, synchronous },
       moment,
@@ -75,25 +72,65 @@ export async function cutPowerAgainAndAgain(options: CyclesOptions): Promise<Cyc
         return disk.cutPower(keptShare, random);
       },
     });
-    const missing = [...acknowledged].filter((id) => !told.found.has(id) && !lost.has(id));
-    for (const id of missing) lost.add(id);
-    for (const id of told.stored) acknowledged.add(id);
-    damage.push(...told.damage);
-    lostSectors += cut.lostSectors;
-    settings = told.settings;
+    const outcome = await run.catch((error: unknown) => {
+      // Before the first cut there is no damage.
+      if (!(error instanceof MachineFailure) || cycle === 1) throw error;
+      return error;
+    });
+    if (outcome instanceof MachineFailure) {
+      log(`start ${cycle}: ${outcome.message}`);
+      ledger.loseAll(outcome.message);
+      break;
+    }
+    const { told, cut } = outcome;
+    const missing = ledger.add(told, cut);
     log([`start ${cycle}: ${told.found.size} rows and files found, ${missing.length} missing`, ...missing].join(" "));
     for (const line of told.damage) log(`start ${cycle}: ${line}`);
-    if (moment !== null)
-      log(
-        `cut ${cycle}: ${told.stored.length} stored since, ${describe(moment)}, ` +
-          `${cut.lostSectors} of ${cut.unflushedSectors} unflushed sectors lost`,
-      );
+    if (moment === null) continue;
+    const sectors = `${cut.lostSectors} of ${cut.unflushedSectors} unflushed sectors lost`;
+    log(`cut ${cycle}: ${told.stored.length} stored since, ${describe(moment)}, ${sectors}`);
   }
-  const count = (isCounted: (id: string) => boolean): Kept => ({
-    stored: [...acknowledged].filter(isCounted).length,
-    lost: [...lost].filter(isCounted).length,
-  });
-  return { rows: count((id) => !isFile(id)), files: count(isFile), damage, lostSectors, settings };
+  return ledger.result();
+}
+
+/** What must be found, and what was not. */
+class Ledger {
+  readonly #stored = new Set<string>();
+  readonly #lost = new Set<string>();
+  readonly #damage: string[] = [];
+  #lostSectors = 0;
+  #settings = "";
+
+  /** Returns what is missing for the first time. */
+  add(told: Told, cut: PowerCut): readonly string[] {
+    const missing = [...this.#stored].filter((id) => !told.found.has(id) && !this.#lost.has(id));
+    for (const id of missing) this.#lost.add(id);
+    for (const id of told.stored) this.#stored.add(id);
+    this.#damage.push(...told.damage);
+    this.#lostSectors += cut.lostSectors;
+    this.#settings = told.settings;
+    return missing;
+  }
+
+  /** Call if nothing can be read. */
+  loseAll(damage: string): void {
+    for (const id of this.#stored) this.#lost.add(id);
+    this.#damage.push(damage);
+  }
+
+  result(): CyclesResult {
+    const count = (isCounted: (id: string) => boolean): Kept => ({
+      stored: [...this.#stored].filter(isCounted).length,
+      lost: [...this.#lost].filter(isCounted).length,
+    });
+    return {
+      rows: count((id) => !isFile(id)),
+      files: count(isFile),
+      damage: this.#damage,
+      lostSectors: this.#lostSectors,
+      settings: this.#settings,
+    };
+  }
 }
 
 const isFile = (id: string): boolean => id.includes("-file-");

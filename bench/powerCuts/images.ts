@@ -131,10 +131,10 @@ $b chmod 666 /dev/ttyS1
 echo "cache $($b cat /sys/block/vda/queue/write_cache), fua $($b cat /sys/block/vda/queue/fua)" > /dev/ttyS1
 export PHP_INI_SCAN_DIR=:${settingsFolder} SITEWRIGHT_SOCKET=/run/none HOME=${memoryFolder} PATH=/usr/bin
 php() { /usr/bin/setpriv --reuid=${user} --regid=${user} --clear-groups -- ${php} "$@"; }
-for writer in $($b seq $writers); do php ${script} $cycle $writer $synchronous & done
-${ownFolder}/node ${ownFolder}/bench/powerCuts/replaceFiles.ts $cycle ${diskFolder}/${filesFolder} $synchronous &
+end() { echo "ended $1" > /dev/ttyS1; }
+for writer in $($b seq $writers); do { php ${script} $cycle $writer $synchronous; end rows; } & done
+{ ${ownFolder}/node ${ownFolder}/bench/powerCuts/replaceFiles.ts $cycle ${diskFolder}/${filesFolder} $synchronous; end files; } &
 wait
-echo "writers ended" > /dev/ttyS1
 exec $b sleep 1000
 `;
 }

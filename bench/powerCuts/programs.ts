@@ -8,27 +8,37 @@ import { exists } from "@sitewright/runtimes/folders.ts";
 
 const run = promisify(execFile);
 
-const programs = [
-  { name: "qemu-system-x86_64", debianPackage: "qemu-system-x86" },
-  { name: "mke2fs", debianPackage: "e2fsprogs" },
-  { name: "dpkg", debianPackage: "dpkg" },
-  { name: "apt-get", debianPackage: "apt" },
-  { name: "mmdebstrap", debianPackage: "mmdebstrap" },
-  { name: "bwrap", debianPackage: "bubblewrap" },
-  { name: "php", debianPackage: "php-cli" },
+interface Program {
+  /** The command, and other names of it. */
+  readonly names: readonly string[];
+  readonly debianPackages: readonly string[];
+}
+
+const programs: readonly Program[] = [
+  { names: ["qemu-system-x86_64"], debianPackages: ["qemu-system-x86"] },
+  { names: ["mke2fs"], debianPackages: ["e2fsprogs"] },
+  { names: ["dpkg"], debianPackages: ["dpkg"] },
+  { names: ["apt-get"], debianPackages: ["apt"] },
+  { names: ["mmdebstrap"], debianPackages: ["mmdebstrap", "debian-archive-keyring"] },
+  { names: ["bwrap"], debianPackages: ["bubblewrap"] },
+  {
+    names: ["php-fpm", ...["8.5", "8.4", "8.3", "8.2", "8.1"].map((version) => `php-fpm${version}`)],
+    debianPackages: ["php-fpm", "php-cli"],
+  },
 ];
 
 /** Its packages are small, and most drivers that the machine needs are not modules. */
 const kernelPackage = "linux-image-cloud-amd64";
 const shellPackage = "busybox-static";
 
-/** Throws with the names of the packages if programs are missing. */
-export function requirePrograms(): void {
+/** Returns a sentence that names the Debian packages of missing programs, or null. */
+export function missingPrograms(): string | null {
   const folders = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin", "/sbin"];
-  const missing = programs.filter(({ name }) => !folders.some((folder) => isExecutable(join(folder, name))));
-  if (missing.length === 0) return;
-  const packages = missing.map(({ debianPackage }) => debianPackage).join(" ");
-  throw new Error(`Power cuts need programs that are not installed. Install them: apt-get install ${packages}`);
+  const isFound = (name: string) => folders.some((folder) => isExecutable(join(folder, name)));
+  const missing = programs.filter(({ names }) => !names.some(isFound));
+  if (missing.length === 0) return null;
+  const packages = missing.flatMap(({ debianPackages }) => debianPackages).join(" ");
+  return `programs are missing. Install them: apt-get install ${packages}`;
 }
 
 function isExecutable(file: string): boolean {

@@ -47,5 +47,7 @@ export async function prepareSite(php: PhpInstallation, folder: string, assets: 
   const layout = await runtime.layout(environment);
   if (layout === null) throw new Error("The site for power cuts was not created.");
   const mounts = environmentMounts({ ...environment, ...layout }, { assets, environments });
-  return { user: ownerOf(environment.number), mounts };
+  // Without root, everything belongs to this process's user.
+  const own = process.getuid?.() ?? 0;
+  return { user: own === 0 ? ownerOf(environment.number) : own, mounts };
 }
