@@ -26,7 +26,7 @@ export interface Machine {
 
 const memoryMegabytes = 1024;
 
-/** Its driver is in the kernel. But QEMU's NVMe disks don't flush as their requests say, so the other disk is of another kind. */
+/** Its driver is in the kernel. But NVMe disks of QEMU 7.2 ignore FUA, so the other disk is of another kind. */
 const rootDevice = "/dev/nvme0n1";
 
 export function startMachine(options: MachineOptions): Machine {
