@@ -5,7 +5,7 @@ import type { PowerCut } from "./volatileDisk.ts";
 
 /** When the power is cut. */
 export interface CutMoment {
-  /** After this many stored rows and files. */
+  /** After this many stored rows and files, once all writers run. */
   readonly rows: number;
   /** And then after this time; absent: at once. */
   readonly milliseconds?: number;
@@ -50,6 +50,7 @@ export async function runUntilCut(cycle: Cycle): Promise<{ readonly told: Told; 
   const told: Told = { found: new Set(), stored: [], damage: [], settings: "", checked: new Set() };
   const result = Promise.withResolvers<PowerCut>();
   let [isArmed, isDone] = [false, false];
+  let storedBefore: number | null = null;
   const cut = () => {
     if (isDone) return;
     isDone = true;
@@ -63,7 +64,10 @@ export async function runUntilCut(cycle: Cycle): Promise<{ readonly told: Told; 
     } catch (error) {
       result.reject(error);
     }
-    if (told.checked.size < checks || told.stored.length < (moment?.rows ?? 0) || isArmed) return;
+    if (told.checked.size < checks || isArmed) return;
+    // All writers run now; some have begun earlier.
+    storedBefore ??= told.stored.length;
+    if (told.stored.length - storedBefore < (moment?.rows ?? 0)) return;
     isArmed = true;
     if (moment?.diskWrites !== undefined) cycle.listenToDisk(countdown(moment.diskWrites, cut));
     else if (moment?.milliseconds !== undefined) setTimeout(cut, moment.milliseconds);
