@@ -4,7 +4,7 @@ import { withMoves } from "@sitewright/runtimes/movingServing.ts";
 import { createNativeEngine } from "@sitewright/runtimes/native/serving.ts";
 import { phpVersions } from "@sitewright/runtimes/playground/php/versions.ts";
 import { createPlaygroundEngine, type PlaygroundEngineOptions } from "@sitewright/runtimes/playground/serving.ts";
-import { combineEngines, type Engine } from "@sitewright/runtimes/pool/engine.ts";
+import { combineEngines, type Engine, whenNeeded } from "@sitewright/runtimes/pool/engine.ts";
 import type { Member } from "@sitewright/runtimes/pool/member.ts";
 import { createPoolServing, type PoolServing } from "@sitewright/runtimes/pool/serving.ts";
 import type { RuntimeName } from "@sitewright/runtimes/runtimeNames.ts";
@@ -61,34 +61,47 @@ export function makeEdgeServing(
   };
 }
 
-function enginesOf(
-  { config, log, machine }: Installation,
-  tools: ServingTools,
-  members: () => readonly Member[],
-): Engine {
-  const common = {
+type FindMembers = () => readonly Member[];
+
+function enginesOf({ config, log, machine }: Installation, tools: ServingTools, members: FindMembers): Engine {
+  const makePlayground = () => playground({ config, log }, tools, members);
+  if (machine === null)
+    return combineEngines({ playground: makePlayground() } satisfies Partial<Record<RuntimeName, Engine>>);
+  const isUsual = config.regions.some(({ runtime }) => runtime === "playground");
+  return combineEngines({
+    playground: isUsual ? makePlayground() : whenNeeded(makePlayground),
+    native: native({ config, log }, machine),
+  } satisfies Record<RuntimeName, Engine>);
+}
+
+/** Options of every engine. */
+function commonOptions(config: Config) {
+  return {
     assets: config.assets,
     environments: config.environments,
     diskReserveBytes: config.diskReserveBytes,
     requestDeadlineSeconds: config.requestDeadlineSeconds,
     uploads: config.uploads,
   };
-  const playground = createPlaygroundEngine(
-    {
-      ...common,
-      ...phpNetwork(config),
-      ...tools,
-      spareWorkers: config.spareWorkers,
-      // Newest first: most sites are switched to the newest version.
-      precompilePhpVersions: phpVersions.toReversed(),
-      onWarmUpFailure: (err) =>
-        log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),
-    },
-    members,
-  );
-  if (machine === null) return combineEngines({ playground } satisfies Partial<Record<RuntimeName, Engine>>);
-  const native = createNativeEngine({
-    ...common,
+}
+
+function playground({ config, log }: Omit<Installation, "machine">, tools: ServingTools, members: FindMembers): Engine {
+  const options = {
+    ...commonOptions(config),
+    ...phpNetwork(config),
+    ...tools,
+    spareWorkers: config.spareWorkers,
+    // Newest first: most sites are switched to the newest version.
+    precompilePhpVersions: phpVersions.toReversed(),
+    onWarmUpFailure: (err: unknown) =>
+      log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),
+  };
+  return createPlaygroundEngine(options, members);
+}
+
+function native({ config, log }: Omit<Installation, "machine">, machine: NativeMachine): Engine {
+  return createNativeEngine({
+    ...commonOptions(config),
     run: machine.run,
     phpOf: machine.phpOf,
     precompilePhpVersion: machine.defaultPhpVersion,
@@ -99,5 +112,4 @@ function enginesOf(
     onFailure: (err) => log.warn({ err }, "Something of a php-fpm that has ended could not be removed"),
     onCompileFailure: (err) => log.error({ err }, "Compiling WordPress in advance failed; native sites wake up slowly"),
   });
-  return combineEngines({ playground, native } satisfies Record<RuntimeName, Engine>);
 }

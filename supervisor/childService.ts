@@ -21,7 +21,8 @@ interface ChildProgram extends NodeProgram {
   readonly timeouts?: { readonly ready: number; readonly stop: number };
 }
 
-const defaultTimeouts = { ready: 60_000, stop: 15_000 };
+/** A slow or busy machine may need minutes to start a process: that is late, and no failure. */
+const defaultTimeouts = { ready: 600_000, stop: 15_000 };
 const linesKept = 20;
 
 export function childService(program: ChildProgram): Service {

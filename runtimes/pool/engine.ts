@@ -51,3 +51,18 @@ export function combineEngines(engines: Readonly<Record<string, Engine>>): Engin
     },
   };
 }
+
+/** An engine that is made when an environment first needs it, because what it keeps ready takes memory and processor time. */
+export function whenNeeded(make: () => Engine): Engine {
+  let made: Engine | null = null;
+  const engine = () => {
+    made ??= make();
+    return made;
+  };
+  return {
+    start: (environment, isBackground) => engine().start(environment, isBackground),
+    anticipate: (environment) => engine().anticipate?.(environment),
+    status: () => made?.status() ?? { readyWorkers: 0, machinery: {} },
+    close: async () => made?.close(),
+  };
+}
