@@ -2,17 +2,15 @@
  * Lets environments move between runtimes that one serving side has: the former runtime finishes the running requests, and new ones
  * wait for that, so the two never serve an environment at the same time.
  */
-import { firstRuntime } from "./runtimeNames.ts";
+import { runtimeOf } from "./runtimeNames.ts";
 import { NoAnswer, type PhpRequest, type PhpResponse, type ServedEnvironment, type Serving } from "./serving.ts";
-
-const runtimeOf = ({ runtime = firstRuntime }: ServedEnvironment) => runtime;
 
 /** As long as running writes may take when an environment is frozen: its visitors wait meanwhile. */
 const moveSeconds = 20;
 
 /** An environment that is moving to another runtime. */
 interface Move {
-  /** The environment as the former runtime serves it. Null if that has ended its requests, and its processes are ending. */
+  /** The environment as the former runtime serves it. Null if that has ended its requests, and its workers are ending. */
   former: ServedEnvironment | null;
   readonly ended: PromiseWithResolvers<void>;
 }
@@ -33,12 +31,9 @@ export function withMoves(serving: Serving, options: MoveOptions): Serving {
   const moves = new Map<string, Move>();
   let served: ReadonlyMap<string, ServedEnvironment> = new Map();
 
-  /** Sets the environments, each as its present runtime serves it; without those whose former processes are ending. */
+  /** Sets the environments, each as its present runtime serves it. Resolves when no worker of another runtime is left. */
   function setPresent(): Promise<void> {
-    const present = [...served.values()].flatMap((environment) => {
-      const moving = moves.get(environment.id);
-      return moving === undefined ? environment : (moving.former ?? []);
-    });
+    const present = [...served.values()].map((environment) => moves.get(environment.id)?.former ?? environment);
     return serving.setEnvironments(present.filter((environment) => options.runtimes.includes(runtimeOf(environment))));
   }
 
@@ -51,13 +46,10 @@ export function withMoves(serving: Serving, options: MoveOptions): Serving {
     started.former = null;
     // If the former runtime can't end its processes, the site goes on under the new one: it is no longer served by the former.
     await setPresent().catch(() => undefined);
-    if (moves.get(id) !== started) return;
-    moves.delete(id);
-    await setPresent().catch(() => undefined);
-    started.ended.resolve();
+    if (moves.get(id) === started) endMove(id);
   }
 
-  function cancelMove(id: string): void {
+  function endMove(id: string): void {
     moves.get(id)?.ended.resolve();
     moves.delete(id);
   }
@@ -68,7 +60,7 @@ export function withMoves(serving: Serving, options: MoveOptions): Serving {
     for (const [id, { former }] of moves) {
       const now = next.get(id);
       const hasReturned = former !== null && now !== undefined && runtimeOf(now) === runtimeOf(former);
-      if (now === undefined || hasReturned) cancelMove(id);
+      if (now === undefined || hasReturned) endMove(id);
     }
     for (const [id, before] of served) {
       const now = next.get(id);

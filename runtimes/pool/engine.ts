@@ -1,5 +1,5 @@
 /** A PHP engine starts the workers of a pool, each for one environment. Several engines can share a pool. */
-import { firstRuntime } from "../runtimeNames.ts";
+import { runtimeOf } from "../runtimeNames.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import type { Member } from "./member.ts";
 import type { Worker } from "./worker.ts";
@@ -30,12 +30,12 @@ export type MakeEngine<Machinery extends Facts = Facts> = (members: () => readon
 export function combineEngines(engines: Readonly<Record<string, Engine>>): Engine {
   const byName = new Map(Object.entries(engines));
   const all = [...byName.values()];
-  const engineOf = ({ runtime = firstRuntime }: ServedEnvironment) => byName.get(runtime);
+  const engineOf = (environment: ServedEnvironment) => byName.get(runtimeOf(environment));
 
   return {
     start: (environment, isBackground) => {
       const engine = engineOf(environment);
-      if (engine === undefined) throw new Error(`There is no runtime ${environment.runtime ?? firstRuntime} here.`);
+      if (engine === undefined) throw new Error(`There is no runtime ${runtimeOf(environment)} here.`);
       return engine.start(environment, isBackground);
     },
     anticipate: (environment) => engineOf(environment)?.anticipate?.(environment),

@@ -1,5 +1,5 @@
 /** A worker in the pool with its environment, which it keeps until it is killed. */
-import { firstRuntime } from "../runtimeNames.ts";
+import { runtimeOf } from "../runtimeNames.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { limitsOf } from "./limits.ts";
 import type { Worker } from "./worker.ts";
@@ -20,8 +20,6 @@ export interface Member {
    */
   candidateUntil: number;
 }
-
-const runtimeOf = ({ runtime = firstRuntime }: ServedEnvironment) => runtime;
 
 /** Whether a worker for one can serve the other: same runtime, release, PHP version and network access. */
 export function isCompatible(a: ServedEnvironment, b: ServedEnvironment | undefined): boolean {

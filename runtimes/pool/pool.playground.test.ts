@@ -191,3 +191,21 @@ test("runtimes share the workers, and an environment that has moved to another r
   await pool.acquire("playground", "visitor", never);
   expect(started).toEqual(["playground", "native", "playground", "native"]);
 }, 30_000);
+
+test("when an environment moves to another runtime, its workers end, and the one that was tried out serves visitors", async () => {
+  const pool = openPool({ maxWorkers: 4 });
+  const [from, to] = [
+    { ...environment("site"), runtime: "playground" },
+    { ...environment("site"), runtime: "native" },
+  ];
+  await pool.setEnvironments([from]);
+  const former = await pool.acquire("site", "visitor", never);
+  const tried = await pool.acquireTrial(to, never);
+  pool.release(tried);
+  await pool.setEnvironments([from]);
+  expect(pool.members()).toEqual([former, tried]);
+  await pool.setEnvironments([to]);
+  expect(pool.members()).toEqual([tried]);
+  expect(former.worker.isBroken).toBe(true);
+  expect(await pool.acquire("site", "visitor", never)).toBe(tried);
+}, 30_000);

@@ -14,6 +14,7 @@
  *
  * Companies share the workers equally; see `shares.ts`.
  */
+import { runtimeOf } from "../runtimeNames.ts";
 import { NoAnswer, type ServedEnvironment } from "../serving.ts";
 import {
   backgroundIdleSeconds,
@@ -181,6 +182,12 @@ export function createPool(options: PoolOptions): Pool {
     serveWaiting();
   }
 
+  /** Two runtimes never serve an environment at the same time. A candidate is only tried out. */
+  function isOfFormerRuntime(member: Member): boolean {
+    const served = environments.get(member.environment.id);
+    return served !== undefined && runtimeOf(served) !== runtimeOf(member.environment) && !isCandidate(member);
+  }
+
   /** Updates members whose environment is now served as tried out, or has other per-request limits. */
   function updateMembers(): void {
     for (const member of roster.all()) {
@@ -200,8 +207,8 @@ export function createPool(options: PoolOptions): Pool {
     const isGone = (id: string) => before.has(id) && !environments.has(id);
     queue.dismiss(({ environmentId }) => isGone(environmentId));
     updateMembers();
-    // A worker of an older release may finish its request; a worker of a removed environment may not.
-    const gone = roster.all().filter((member) => isGone(member.environment.id));
+    // A worker of an older release may finish its request; a worker of a removed environment, or of another runtime, may not.
+    const gone = roster.all().filter((member) => isGone(member.environment.id) || isOfFormerRuntime(member));
     const old = roster.all().filter((member) => !member.isBusy && !wanted(member) && !gone.includes(member));
     for (const member of [...gone, ...old]) roster.end(member);
     serveWaiting();

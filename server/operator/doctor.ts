@@ -10,7 +10,7 @@ import { readLastStart, readRun } from "@sitewright/supervisor/records.ts";
 import { chooseUserIds, foreignSite, overlapOf } from "@sitewright/supervisor/userIds.ts";
 import { findChromium, hasSandbox } from "../screenshots/chromium.ts";
 import { type Config, loadConfig } from "../settings/config.ts";
-import { workerBytes } from "../settings/maxWorkers.ts";
+import { leastBytes } from "../settings/maxWorkers.ts";
 import { readInstallationNumbers } from "../store/installationMetrics.ts";
 import { lastChecks } from "../store/packages/packageChecks.ts";
 import type { CommandContext, Run } from "./command.ts";
@@ -56,7 +56,7 @@ function effectiveConfig({ config, env }: Pick<CommandContext, "config" | "env">
 
 function machine({ maxWorkers, spareWorkers, regions }: Config): Finding[] {
   const memoryBytes = machineMemory();
-  const wanted = (maxWorkers + spareWorkers) * workerBytes(regions);
+  const wanted = leastBytes(regions, maxWorkers, spareWorkers);
   const memory =
     wanted > memoryBytes
       ? problem(

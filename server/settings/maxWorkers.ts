@@ -16,17 +16,23 @@ const workers: Readonly<Record<RuntimeName, WorkerFacts>> = {
   native: { bytes: 100 * megabyte, most: 128 },
 };
 
-/** The workers that there are most of: whatever their number is, all together use no more than the memory for workers. */
-function workersIn(regions: readonly Region[]): WorkerFacts {
-  return workers[regions.some(({ runtime }) => runtime === "native") ? "native" : "playground"];
+const runtimesOf = (regions: readonly Region[]): readonly RuntimeName[] => regions.map(({ runtime }) => runtime);
+
+/** The private memory of as many workers, if each is of the runtime in the regions that needs the least, and of spare ones. */
+export function leastBytes(regions: readonly Region[], maxWorkers: number, spareWorkers: number): number {
+  const runtimes = runtimesOf(regions);
+  const spareBytes = runtimes.includes("playground") ? spareWorkers * workers.playground.bytes : 0;
+  return maxWorkers * Math.min(...runtimes.map((runtime) => workers[runtime].bytes)) + spareBytes;
 }
 
-export function workerBytes(regions: readonly Region[]): number {
-  return workersIn(regions).bytes;
-}
-
-/** Leaves half of the memory to the rest of the machine. */
+/**
+ * Leaves half of the memory to the rest of the machine. With several runtimes, as many as of the smallest: whatever they are, all workers
+ * together get no more than the memory for workers.
+ */
 export function defaultMaxWorkers(regions: readonly Region[]): number {
-  const { bytes, most } = workersIn(regions);
-  return Math.min(most, Math.max(2, Math.floor(machineMemory() / 2 / bytes)));
+  const numbers = runtimesOf(regions).map((runtime) => {
+    const { bytes, most } = workers[runtime];
+    return Math.min(most, Math.max(2, Math.floor(machineMemory() / 2 / bytes)));
+  });
+  return Math.max(...numbers);
 }
