@@ -8,24 +8,60 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { type DiskReserve, freeDisk } from "../freeDisk.ts";
 
+/** What held responses may occupy, in memory and files together. */
+export interface HeldBudget {
+  /** Returns false, and takes nothing, if that is more than is left for the environment or for all. */
+  take(environmentId: string, bytes: number): boolean;
+  /** Gives back what was taken. */
+  give(environmentId: string, bytes: number): void;
+}
+
+interface HeldBudgetOptions {
+  /** For each environment. */
+  readonly environmentBytes: number;
+  /** For all together. */
+  readonly totalBytes: number;
+}
+
 interface HeldOptions {
+  readonly environmentId: string;
+  readonly budget: HeldBudget;
   /** For the file, on a disk and closed to others. Is made if it doesn't exist. */
   readonly folder: string;
   /** Of the same disk. */
   readonly reserve: DiskReserve;
-  /** Called once if the response is too long to be held, or the disk is full. Must end PHP. */
+  /** Called once if there is no room for the response, in the budget or on the disk. Must end PHP. */
   readonly onExcess: () => void;
 }
 
 const maxMemoryBytes = 16 << 20;
-const maxFileBytes = 1 << 30;
 const pieceBytes = 64 << 10;
 /** Between two looks at the disk. */
 const checkedBytes = 16 << 20;
 
+export function createHeldBudget({ environmentBytes, totalBytes }: HeldBudgetOptions): HeldBudget {
+  const usedBy = new Map<string, number>();
+  let used = 0;
+  return {
+    take: (environmentId, bytes) => {
+      const ofEnvironment = (usedBy.get(environmentId) ?? 0) + bytes;
+      if (ofEnvironment > environmentBytes || used + bytes > totalBytes) return false;
+      usedBy.set(environmentId, ofEnvironment);
+      used += bytes;
+      return true;
+    },
+    give: (environmentId, bytes) => {
+      const left = (usedBy.get(environmentId) ?? 0) - bytes;
+      if (left > 0) usedBy.set(environmentId, left);
+      else usedBy.delete(environmentId);
+      used -= bytes;
+    },
+  };
+}
+
 /**
- * Reads the content to its end. Returns it as another stream, whose file is closed with it; null if it broke off or was too long.
- * Never rejects.
+ * Reads the content to its end. Returns it as another stream, whose file is closed with it; null if it broke off or there is no room.
+ * It counts towards the budget until that stream closes. Never rejects.
  */
 export async function holdContent(source: Readable, options: HeldOptions): Promise<Readable | null> {
   const beginning: Buffer[] = [];
@@ -33,6 +69,7 @@ export async function holdContent(source: Readable, options: HeldOptions): Promi
   let bytes = 0;
   /** Returns false if there is no room. */
   const keep = async (chunk: Buffer) => {
+    if (!options.budget.take(options.environmentId, chunk.length)) return false;
     bytes += chunk.length;
     if (bytes > maxMemoryBytes) {
       file ??= await SpillFile.open(options);
@@ -41,8 +78,12 @@ export async function holdContent(source: Readable, options: HeldOptions): Promi
     beginning.push(chunk);
     return true;
   };
-  const drop = async () => {
+  const release = async () => {
     await file?.close();
+    options.budget.give(options.environmentId, bytes);
+  };
+  const drop = async () => {
+    await release();
     return null;
   };
   try {
@@ -55,7 +96,9 @@ export async function holdContent(source: Readable, options: HeldOptions): Promi
   } catch {
     return drop();
   }
-  return contentOf(beginning, file);
+  const content = contentOf(beginning, file);
+  content.once("close", () => void release());
+  return content;
 }
 
 function contentOf(beginning: readonly Buffer[], file: SpillFile | null): Readable {
@@ -69,7 +112,6 @@ function contentOf(beginning: readonly Buffer[], file: SpillFile | null): Readab
         );
     },
   });
-  content.once("close", () => void file?.close());
   for (const chunk of beginning) content.push(chunk);
   return content;
 }
@@ -98,7 +140,6 @@ class SpillFile {
   async append(chunk: Buffer): Promise<boolean> {
     const before = this.#written;
     this.#written += chunk.length;
-    if (this.#written > maxFileBytes) return false;
     const isDue = Math.floor(before / checkedBytes) !== Math.floor(this.#written / checkedBytes);
     if (isDue && (await freeDisk(this.#reserve)) <= 0) return false;
     await this.#handle.writeFile(chunk);
@@ -112,7 +153,8 @@ class SpillFile {
     return bytesRead === 0 ? null : buffer.subarray(0, bytesRead);
   }
 
+  /** Never rejects: even if the disk fails, the file is gone. */
   async close(): Promise<void> {
-    await this.#handle.close();
+    await this.#handle.close().catch(() => undefined);
   }
 }

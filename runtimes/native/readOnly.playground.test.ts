@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { exampleRequest } from "../conformance/conformance.ts";
-import type { PhpRequest } from "../serving.ts";
+import type { PhpRequest, PhpResponse } from "../serving.ts";
 import { addScript, outcomeOf, type Site, visitorOf } from "../testing/visitor.ts";
 import { type NativeWorld, openNative } from "./testing/world.ts";
 
@@ -11,7 +11,7 @@ let world: NativeWorld;
 let site: Site;
 
 beforeAll(async () => {
-  world = await openNative({ isOnDisk: true, requestDeadlineSeconds: 20 });
+  world = await openNative({ isOnDisk: true });
   site = await world.site();
   await world.limit(site, { threads: 4 });
   const long = "for ( $i = 0; $i < 100; $i++ ) echo str_repeat( 'x', 1 << 20 );";
@@ -27,7 +27,12 @@ const readOnly = (script: string, changes: Partial<PhpRequest> = {}) =>
     site.environment.id,
     exampleRequest(site.wordpress.address, { url: script, script, isReadOnly: true, ...changes }),
   );
-const hello = () => visitorOf(world.serving, site).get("/hello.php", { isReadOnly: true, deadlineSeconds: 10 });
+const hello = () => visitorOf(world.serving, site).get("/hello.php", { isReadOnly: true });
+
+async function read(answer: PhpResponse): Promise<PhpResponse> {
+  await buffer(answer.body);
+  return answer;
+}
 
 test("a visitor who does not read a long response keeps no other one waiting, and still gets all of it", async () => {
   const unread = await Promise.all([readOnly("/long.php"), readOnly("/long.php")]);
@@ -37,6 +42,13 @@ test("a visitor who does not read a long response keeps no other one waiting, an
   second?.body.destroy();
   if (first === undefined) throw new Error("There is no response.");
   expect((await buffer(first.body)).length).toBe(100 << 20);
+});
+
+test("visitors who read nothing can't fill the disk, and leave room for others when they leave", async () => {
+  const unread = [await readOnly("/long.php"), await readOnly("/long.php")];
+  expect(await outcomeOf(readOnly("/long.php"))).toBe("wouldWrite");
+  for (const { body } of unread) body.destroy();
+  await expect.poll(() => outcomeOf(readOnly("/long.php").then(read))).toBe(200);
 });
 
 test("a visitor who leaves in the middle of a long response keeps no other one waiting", async () => {

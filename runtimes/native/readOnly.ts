@@ -10,12 +10,13 @@ import type { WorkerRequest } from "../pool/worker.ts";
 import type { NoAnswerReason, RequestBody } from "../serving.ts";
 import { watchDisk, writtenBytes } from "./diskWatch.ts";
 import type { FastCgiConnection, FastCgiResponse } from "./fastcgi/connection.ts";
-import { holdContent } from "./heldResponse.ts";
+import { createHeldBudget, holdContent } from "./heldResponse.ts";
 import type { MessageSocket } from "./messageSocket.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
 
 /** A php-fpm for read-only requests. */
 export interface ReadOnlyPhp {
+  readonly environmentId: string;
   connect(): FastCgiConnection;
   readonly messages: MessageSocket;
   readonly messageSocketPath: string;
@@ -30,6 +31,9 @@ export interface ReadOnlyPhp {
 
 /** What a script may write to the layer before it is ended: the layer is not part of the environment, so its disk space is not. */
 const maxLayerBytes = 64 << 20;
+
+/** Of this process, which serves all environments. Their visitors decide how long a response is held. */
+const heldBudget = createHeldBudget({ environmentBytes: 256 * 2 ** 20, totalBytes: 2 * 2 ** 30 });
 
 /**
  * Runs the work with a php-fpm that nothing else uses meanwhile. Rejects if none can be started, and if the signal is aborted before
@@ -98,7 +102,8 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, rese
     onRefused: refuse,
     holdsEnd: false,
     onResponse: (response) => {
-      const options = { folder: php.heldFolder, reserve, onExcess: giveUp };
+      const { environmentId, heldFolder: folder } = php;
+      const options = { environmentId, budget: heldBudget, folder, reserve, onExcess: giveUp };
       held.push({ response, content: holdContent(response.body, options) });
     },
     explain: (cause) => cause,

@@ -72,7 +72,7 @@ export function createReadOnlyPhp(
     let isUsable = true;
     try {
       return await work(
-        phpIn(master, place, { documentRoot: environment.documentRoot, heldFolder: options.layers }, () => {
+        phpIn(master, place, { environment, heldFolder: options.layers }, () => {
           isUsable = false;
         }),
       );
@@ -93,13 +93,14 @@ export function createReadOnlyPhp(
 function phpIn(
   master: FpmMaster,
   place: EnvironmentSandbox,
-  { documentRoot, heldFolder }: { readonly documentRoot: string; readonly heldFolder: string },
+  { environment, heldFolder }: { readonly environment: ServedEnvironment; readonly heldFolder: string },
   makeUnusable: () => void,
 ): ReadOnlyPhp {
   const [messages] = place.messages;
   const { layer } = place.sandbox;
   if (messages === undefined) throw new Error("There is no socket for messages.");
   return {
+    environmentId: environment.id,
     connect: () => master.connect(0),
     messages,
     messageSocketPath: messageSocketPath(0),
@@ -111,7 +112,7 @@ function phpIn(
       const hasChanged =
         layer !== undefined &&
         // What can't be compared, such as a path that is too long, was made by a script.
-        (await hasChangedFiles(path.join(layer.folder, "changes"), documentRoot).catch(() => true));
+        (await hasChangedFiles(path.join(layer.folder, "changes"), environment.documentRoot).catch(() => true));
       if (hasChanged) makeUnusable();
       return hasChanged;
     },
