@@ -27,19 +27,19 @@ async function openFiles(): Promise<number> {
   return targets.filter((target) => target.startsWith(`${folder}/`)).length;
 }
 
-const budgetOf = (environmentMegabytes: number, totalMegabytes = environmentMegabytes) =>
-  createHeldBudget({ environmentBytes: environmentMegabytes * megabyte, totalBytes: totalMegabytes * megabyte });
+const budgetOf = (companyMegabytes: number, totalMegabytes = companyMegabytes) =>
+  createHeldBudget({ companyBytes: companyMegabytes * megabyte, totalBytes: totalMegabytes * megabyte });
 
 interface Holding {
-  readonly environmentId?: string;
+  readonly companyId?: string;
   readonly budget?: HeldBudget;
   readonly reservedBytes?: number;
 }
 
-function hold(source: Readable, { environmentId = "a", budget = budgetOf(40), reservedBytes = 0 }: Holding = {}) {
+function hold(source: Readable, { companyId = "a", budget = budgetOf(40), reservedBytes = 0 }: Holding = {}) {
   let excesses = 0;
   const options = {
-    environmentId,
+    companyId,
     budget,
     folder,
     reserve: { folder: tmpdir(), bytes: reservedBytes },
@@ -120,9 +120,9 @@ test("a content that breaks off gives back its part of the budget", async () => 
   expect(await hold(Readable.from(pieces(20)), { budget }).content).not.toBeNull();
 });
 
-test("an environment that has used up its part leaves room for others, and all together have a limit", async () => {
+test("a company that has used up its part leaves room for others, and all together have a limit", async () => {
   const budget = budgetOf(20, 30);
-  const holds = (environmentId: string, count: number) => hold(Readable.from(pieces(count)), { environmentId, budget });
+  const holds = (companyId: string, count: number) => hold(Readable.from(pieces(count)), { companyId, budget });
   expect(await holds("a", 20).content).not.toBeNull();
   expect(await holds("a", 1).content).toBeNull();
   const { content, excesses } = holds("b", 11);

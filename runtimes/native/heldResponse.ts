@@ -10,21 +10,21 @@ import { type DiskReserve, freeDisk } from "../freeDisk.ts";
 
 /** What held responses may occupy, in memory and files together. */
 export interface HeldBudget {
-  /** Returns false, and takes nothing, if that is more than is left for the environment or for all. */
-  take(environmentId: string, bytes: number): boolean;
+  /** Returns false, and takes nothing, if that is more than is left for the company or for all. */
+  take(companyId: string, bytes: number): boolean;
   /** Gives back what was taken. */
-  give(environmentId: string, bytes: number): void;
+  give(companyId: string, bytes: number): void;
 }
 
 interface HeldBudgetOptions {
-  /** For each environment. */
-  readonly environmentBytes: number;
+  /** For each company. */
+  readonly companyBytes: number;
   /** For all together. */
   readonly totalBytes: number;
 }
 
 interface HeldOptions {
-  readonly environmentId: string;
+  readonly companyId: string;
   readonly budget: HeldBudget;
   /** For the file, on a disk and closed to others. Is made if it doesn't exist. */
   readonly folder: string;
@@ -39,21 +39,21 @@ const pieceBytes = 64 << 10;
 /** Between two looks at the disk. */
 const checkedBytes = 16 << 20;
 
-export function createHeldBudget({ environmentBytes, totalBytes }: HeldBudgetOptions): HeldBudget {
+export function createHeldBudget({ companyBytes, totalBytes }: HeldBudgetOptions): HeldBudget {
   const usedBy = new Map<string, number>();
   let used = 0;
   return {
-    take: (environmentId, bytes) => {
-      const ofEnvironment = (usedBy.get(environmentId) ?? 0) + bytes;
-      if (ofEnvironment > environmentBytes || used + bytes > totalBytes) return false;
-      usedBy.set(environmentId, ofEnvironment);
+    take: (companyId, bytes) => {
+      const ofCompany = (usedBy.get(companyId) ?? 0) + bytes;
+      if (ofCompany > companyBytes || used + bytes > totalBytes) return false;
+      usedBy.set(companyId, ofCompany);
       used += bytes;
       return true;
     },
-    give: (environmentId, bytes) => {
-      const left = (usedBy.get(environmentId) ?? 0) - bytes;
-      if (left > 0) usedBy.set(environmentId, left);
-      else usedBy.delete(environmentId);
+    give: (companyId, bytes) => {
+      const left = (usedBy.get(companyId) ?? 0) - bytes;
+      if (left > 0) usedBy.set(companyId, left);
+      else usedBy.delete(companyId);
       used -= bytes;
     },
   };
@@ -69,7 +69,7 @@ export async function holdContent(source: Readable, options: HeldOptions): Promi
   let bytes = 0;
   /** Returns false if there is no room. */
   const keep = async (chunk: Buffer) => {
-    if (!options.budget.take(options.environmentId, chunk.length)) return false;
+    if (!options.budget.take(options.companyId, chunk.length)) return false;
     bytes += chunk.length;
     if (bytes > maxMemoryBytes) {
       file ??= await SpillFile.open(options);
@@ -80,7 +80,7 @@ export async function holdContent(source: Readable, options: HeldOptions): Promi
   };
   const release = async () => {
     await file?.close();
-    options.budget.give(options.environmentId, bytes);
+    options.budget.give(options.companyId, bytes);
   };
   const drop = async () => {
     await release();

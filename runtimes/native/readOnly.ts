@@ -16,7 +16,7 @@ import { type PhpRun, runInPhp } from "./phpRun.ts";
 
 /** A php-fpm for read-only requests. */
 export interface ReadOnlyPhp {
-  readonly environmentId: string;
+  readonly companyId: string;
   connect(): FastCgiConnection;
   readonly messages: MessageSocket;
   readonly messageSocketPath: string;
@@ -32,8 +32,8 @@ export interface ReadOnlyPhp {
 /** What a script may write to the layer before it is ended: the layer is not part of the environment, so its disk space is not. */
 const maxLayerBytes = 64 << 20;
 
-/** Of this process, which serves all environments. Their visitors decide how long a response is held. */
-const heldBudget = createHeldBudget({ environmentBytes: 256 * 2 ** 20, totalBytes: 2 * 2 ** 30 });
+/** Of this process, which serves all companies. Their visitors decide how long a response is held. */
+const heldBudget = createHeldBudget({ companyBytes: 256 * 2 ** 20, totalBytes: 2 * 2 ** 30 });
 
 /**
  * Runs the work with a php-fpm that nothing else uses meanwhile. Rejects if none can be started, and if the signal is aborted before
@@ -102,8 +102,8 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, rese
     onRefused: refuse,
     holdsEnd: false,
     onResponse: (response) => {
-      const { environmentId, heldFolder: folder } = php;
-      const options = { environmentId, budget: heldBudget, folder, reserve, onExcess: giveUp };
+      const { companyId, heldFolder: folder } = php;
+      const options = { companyId, budget: heldBudget, folder, reserve, onExcess: giveUp };
       held.push({ response, content: holdContent(response.body, options) });
     },
     explain: (cause) => cause,

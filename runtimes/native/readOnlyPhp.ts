@@ -1,5 +1,6 @@
 /** The php-fpm for an environment's read-only requests. It starts with the first one. */
 import path from "node:path";
+import { companyOf } from "../pool/shares.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { createTurns } from "../turns.ts";
 import { hasChangedFiles } from "./changedFiles.ts";
@@ -100,7 +101,7 @@ function phpIn(
   const { layer } = place.sandbox;
   if (messages === undefined) throw new Error("There is no socket for messages.");
   return {
-    environmentId: environment.id,
+    companyId: companyOf(environment),
     connect: () => master.connect(0),
     messages,
     messageSocketPath: messageSocketPath(0),
