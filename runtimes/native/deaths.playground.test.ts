@@ -141,7 +141,8 @@ describe("an environment", () => {
   });
 
   test("that can't start is unavailable, and leaves nothing", async () => {
-    const broken = await openNative({ phpOf: () => ({ root: "/", fpm: "/usr/sbin/no-fpm", php: "/usr/bin/php" }) });
+    const program = { root: "/", fpm: "/usr/sbin/no-fpm", php: "/usr/bin/php", extensions: [] };
+    const broken = await openNative({ phpOf: () => program });
     onTestFinished(() => broken.close());
     const sites = await Promise.all(Array.from({ length: 10 }, () => broken.site()));
     const outcomes = sites.map((each) => outcomeOf(visitorOf(broken.serving, each).get("/")));

@@ -31,6 +31,8 @@ export interface PhpProgram {
   readonly fpm: string;
   /** Path of PHP for the command line below the root. */
   readonly php: string;
+  /** Names of its extensions when it was found, sorted. */
+  readonly extensions: readonly string[];
 }
 
 /** The network of sandboxes. */

@@ -74,7 +74,8 @@ const nativeLogs = {
 function nativePhp(dataFolder: string) {
   const environments = join(dataFolder, "environments");
   mkdirSync(environments, { recursive: true });
-  const program = { root: "/", fpm: findProgram("php-fpm", process.env) ?? "php-fpm", php: "/usr/bin/php8.2" };
+  const fpm = findProgram("php-fpm", process.env) ?? "php-fpm";
+  const program = { root: "/", fpm, php: "/usr/bin/php8.2", extensions: [] };
   return {
     assets: sharedAssets,
     environments,

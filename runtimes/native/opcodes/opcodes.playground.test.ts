@@ -172,6 +172,16 @@ test("a process that finds a damaged set compiles it again", async () => {
   expect(await printed()).toBe("repaired");
 });
 
+test("what was compiled for other extensions is not used, neither by this process nor by the next one", async () => {
+  await compiled();
+  const { php, ...others } = await job();
+  const changed = { ...others, php: { ...php, extensions: [...php.extensions, "zzz"] } };
+  expect(await openStore().find(changed)).toBe(null);
+  expect(await store.find(changed)).toBe(null);
+  await store.settled();
+  expect(await store.find(changed)).not.toBe(null);
+});
+
 test("sites stay available when all opcodes are removed meanwhile, and are compiled again", async () => {
   const found = await compiled();
   expect(await printed()).toBe("compiled");

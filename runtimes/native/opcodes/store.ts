@@ -2,14 +2,13 @@
  * WordPress's core, compiled once for all environments that share its files. They see the result read-only, so none can change what
  * others run. Site's own code is compiled by each environment, in its own memory.
  *
- * - A set fits one build of PHP, one version of the shared code and one version of our settings; its record says which. Any other set
- *   is replaced.
+ * - A set fits one build of PHP with its extensions and settings, one version of the shared code and one version of our settings; its
+ *   record says which. Any other set is replaced.
  * - A set is used when all of its files have been compared with the record, once in each process. After that, PHP itself compares each
  *   file with its own checksum, build and script: what is missing or damaged, it compiles.
  * - No environment waits for a set that is missing: it is compiled meanwhile, and environments that start later use it.
  */
 import { createHash, hash, randomBytes } from "node:crypto";
-import { statSync } from "node:fs";
 import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { withLock } from "../../assets/lock.ts";
@@ -18,6 +17,7 @@ import { fileInRoot } from "../rootPath.ts";
 import { compileOpcodes } from "./compile.ts";
 import type { OpcodeJob } from "./job.ts";
 import type { Opcodes } from "./mountOpcodes.ts";
+import { phpStateOf } from "./phpState.ts";
 
 export interface OpcodeStore {
   /** Returns the compiled code, or null if there is none yet: it is then compiled in the background, for later. Never rejects. */
@@ -106,7 +106,7 @@ export function createOpcodeStore({ folder, run, onFailure }: OpcodeStoreOptions
   return {
     find: async (job) => {
       try {
-        const key = JSON.stringify([nameOf(job), programOf(job)]);
+        const key = JSON.stringify([nameOf(job), phpStateOf(job.php)]);
         const found = await (known.get(key) ?? lookUpOnce(job, key));
         if (found === null || (await exists(found.folder))) return found;
         // The operator has removed it.
@@ -129,15 +129,9 @@ function nameOf({ php, shared }: OpcodeJob): string {
   return hash("sha256", JSON.stringify([php.root, php.fpm, shared.map(({ from, to }) => [from, to])])).slice(0, 16);
 }
 
-/** Changes with every update of PHP. */
-function programOf({ php }: OpcodeJob): string {
-  const { size, mtimeMs, ino } = statSync(fileInRoot(php.root, php.fpm) ?? php.fpm);
-  return [size, mtimeMs, ino].join(" ");
-}
-
 /** Identifies what is compiled, by whom and with which settings. Scripts are identified as PHP does it, and by their size. */
 async function fingerprintOf(job: OpcodeJob): Promise<string> {
-  const digest = createHash("sha256").update(JSON.stringify([programOf(job), job.settings]));
+  const digest = createHash("sha256").update(JSON.stringify([phpStateOf(job.php), job.settings]));
   for (const { from } of job.shared) {
     for (const script of await scriptsBelow(from)) {
       const { size, mtimeMs } = await stat(path.join(from, script));
