@@ -232,6 +232,20 @@ test("a lock is released when its holder is killed", async () => {
   expect(waited).toBe(true);
 });
 
+test("waiting for a lock can be given up, and then no work begins", async () => {
+  const file = path.join(folder, "lock");
+  const giveUp = new AbortController();
+  let worked = 0;
+  const work = async () => {
+    worked += 1;
+  };
+  await withLock(file, async () => {
+    await expect(withLock(file, work, () => giveUp.abort(), giveUp.signal)).rejects.toThrow(/abort/);
+  });
+  await expect(withLock(file, work, undefined, giveUp.signal)).rejects.toThrow(/abort/);
+  expect(worked).toBe(0);
+});
+
 test.each([
   ["package/a/b/c.txt", "x/c.txt"],
   ["package/a/b", "x"],

@@ -21,13 +21,22 @@ function tryLock(file: string): DatabaseSync | null {
   }
 }
 
-/** Waits for the lock, then runs `work` while holding it. `onWait` is called once if another process holds it. */
-export async function withLock<T>(file: string, work: () => Promise<T>, onWait?: () => void): Promise<T> {
+/**
+ * Waits for the lock, then runs `work` while holding it. `onWait` is called once if another process holds it. Rejects if `signal` is
+ * aborted before `work` begins.
+ */
+export async function withLock<T>(
+  file: string,
+  work: () => Promise<T>,
+  onWait?: () => void,
+  signal?: AbortSignal,
+): Promise<T> {
+  signal?.throwIfAborted();
   await mkdir(path.dirname(file), { recursive: true });
   let lock = tryLock(file);
   if (lock === null) onWait?.();
   while (lock === null) {
-    await delay(50);
+    await delay(50, undefined, { signal });
     lock = tryLock(file);
   }
   try {
