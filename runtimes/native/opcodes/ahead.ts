@@ -4,7 +4,7 @@ import type { ServedEnvironment } from "../../serving.ts";
 import { sharedFolders } from "../../site/sharedCode.ts";
 import { opcodeJobOf } from "../environmentFpm.ts";
 import type { PhpProgram } from "../environmentSandbox.ts";
-import type { OpcodeStore } from "./store.ts";
+import { type OpcodeStore, retryMilliseconds } from "./store.ts";
 
 type SharingEnvironment = Pick<ServedEnvironment, "overlays" | "phpVersion">;
 
@@ -22,13 +22,15 @@ export interface Ahead {
 }
 
 export function createAhead(store: OpcodeStore, { assets, phpOf, onFailure }: AheadOptions): Ahead {
-  /** What has been asked for. */
-  const asked = new Set<string>();
+  /** What has been asked for, and when, as `performance.now()`. */
+  const asked = new Map<string, number>();
 
   function compileFor(environment: SharingEnvironment): void {
     const key = JSON.stringify([environment.phpVersion, environment.overlays]);
-    if (asked.has(key)) return;
-    asked.add(key);
+    const now = performance.now();
+    // It may have failed meanwhile.
+    if (now - (asked.get(key) ?? Number.NEGATIVE_INFINITY) < retryMilliseconds) return;
+    asked.set(key, now);
     try {
       const job = opcodeJobOf(environment, phpOf(environment.phpVersion), { assets });
       if (job !== null) void store.find(job);

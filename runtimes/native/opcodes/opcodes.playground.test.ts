@@ -5,7 +5,8 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { withLock } from "../../assets/lock.ts";
 import { sharedAssets } from "../../playground/testing/world.ts";
 import type { ServedEnvironment } from "../../serving.ts";
 import { runPhp, type Site, visitorOf } from "../../testing/visitor.ts";
@@ -14,7 +15,7 @@ import { type NativeWorld, openNative } from "../testing/world.ts";
 import { inspectRoots, machineRoot } from "../versions/discovery.ts";
 import type { OpcodeJob } from "./job.ts";
 import type { Opcodes } from "./mountOpcodes.ts";
-import { createOpcodeStore, type OpcodeStore } from "./store.ts";
+import { createOpcodeStore, type OpcodeStore, type OpcodeStoreOptions, retryMilliseconds } from "./store.ts";
 
 let world: NativeWorld;
 let site: Site;
@@ -58,13 +59,14 @@ async function writeScript(word: string, time = scriptTime): Promise<void> {
   await utimes(script(), time, time);
 }
 
-function openStore(): OpcodeStore {
+function openStore(changes: Partial<OpcodeStoreOptions> = {}): OpcodeStore {
   return createOpcodeStore({
     folder: path.join(sharedAssets, "opcodes"),
     run: path.join(folder, "run"),
     onFailure: (error) => {
       throw error;
     },
+    ...changes,
   });
 }
 
@@ -192,9 +194,67 @@ test("sites stay available when all opcodes are removed meanwhile, and are compi
 });
 
 test("a process that closes leaves nothing of what it was compiling", async () => {
-  const opcodes = path.join(sharedAssets, "opcodes");
-  expect(await store.find(await job())).toBe(null);
-  await store.close();
+  const opcodes = path.join(folder, "closing");
+  const closing = openStore({ folder: opcodes });
+  expect(await closing.find(await job())).toBe(null);
+  await closing.close();
   expect((await readdir(opcodes)).filter((name) => name.endsWith(".new"))).toEqual([]);
   expect(await readdir(path.join(folder, "run")).catch(() => [])).toEqual([]);
+});
+
+test("a process that closes does not wait for another one that compiles the same", async () => {
+  const opcodes = path.join(folder, "locked");
+  const failures: unknown[] = [];
+  const waiting = openStore({ folder: opcodes, onFailure: (error) => failures.push(error) });
+  const found = await compiled(waiting);
+  const set = path.dirname(path.dirname(found.folder));
+  await writeScript("anything", new Date("2018-01-01T00:00:00Z"));
+  const next = openStore({ folder: opcodes, onFailure: (error) => failures.push(error) });
+  await withLock(`${set}.lock`, async () => {
+    expect(await next.find(await job())).toBe(null);
+    await next.close();
+  });
+  expect(failures).toEqual([]);
+  expect(await readdir(path.dirname(found.folder))).toEqual([found.build]);
+});
+
+test.each<[string, (place: string) => Promise<OpcodeJob>]>([
+  ["compiled", job],
+  [
+    "looked up",
+    async (place) => {
+      const found = await job();
+      return { ...found, shared: [...found.shared, { from: `${place}-code`, to: "/code", isWritable: false }] };
+    },
+  ],
+])("what could not be %s is tried again after some minutes, and reported once until then", async (word, jobIn) => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const place = path.join(folder, `failing-${word.replace(" ", "-")}`);
+  const failures: unknown[] = [];
+  const run = `${place}-run`;
+  // A file where folders belong.
+  await writeFile(run, "");
+  const failing = openStore({ folder: place, run, onFailure: (error) => failures.push(error) });
+  const wanted = await jobIn(place);
+  const find = async () => {
+    const found = await failing.find(wanted);
+    await failing.settled();
+    return found;
+  };
+  expect([await find(), await find()]).toEqual([null, null]);
+  expect(failures).toHaveLength(1);
+  await rm(run);
+  await mkdir(`${place}-code`);
+  expect(await find()).toBe(null);
+  vi.advanceTimersByTime(retryMilliseconds);
+  expect(await find()).toBe(null);
+  expect(await find()).not.toBe(null);
+  expect(failures).toHaveLength(1);
+});
+
+test("the folder for sockets is closed to others when compiling creates it", async () => {
+  const run = path.join(folder, "closed");
+  await compiled(openStore({ folder: path.join(folder, "first"), run }));
+  expect((await stat(run)).mode & 0o777).toBe(0o700);
 });

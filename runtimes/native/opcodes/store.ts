@@ -6,7 +6,8 @@
  *   record says which. Any other set is replaced.
  * - A set is used when all of its files have been compared with the record, once in each process. After that, PHP itself compares each
  *   file with its own checksum, build and script: what is missing or damaged, it compiles.
- * - No environment waits for a set that is missing: it is compiled meanwhile, and environments that start later use it.
+ * - No environment waits for a set that is missing: it is compiled meanwhile, and environments that start later use it. What failed is
+ *   tried again when one starts some minutes later.
  */
 import { createHash, hash, randomBytes } from "node:crypto";
 import { mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
@@ -24,7 +25,7 @@ export interface OpcodeStore {
   find(job: OpcodeJob): Promise<Opcodes | null>;
   /** Resolves when nothing is being compiled. */
   settled(): Promise<void>;
-  /** Gives up what is being compiled. Resolves when nothing of it is left. */
+  /** Gives up what is being compiled, or waits to be. Resolves when nothing of it is left. */
   close(): Promise<void>;
 }
 
@@ -47,6 +48,16 @@ interface SetRecord {
   readonly sources: readonly string[];
 }
 
+interface Known {
+  /** Never rejects. */
+  readonly opcodes: Promise<Opcodes | null>;
+  /** When it is to be looked up again, as `performance.now()`. */
+  readonly until: number;
+}
+
+/** After a failure, such as a full disk. */
+export const retryMilliseconds = 5 * 60_000;
+
 const recordFile = "record.json";
 const compiledFolder = "compiled";
 /** End of the name of a set that is being compiled. */
@@ -54,52 +65,71 @@ const unfinished = ".new";
 const lockOf = (set: string): string => `${set}.lock`;
 
 export function createOpcodeStore({ folder, run, onFailure }: OpcodeStoreOptions): OpcodeStore {
-  const known = new Map<string, Promise<Opcodes | null>>();
+  const known = new Map<string, Known>();
   const closing = new AbortController();
-  let compiling: Promise<unknown> = removeUnused(folder).catch(onFailure);
+  const { signal } = closing;
+  let compiling: Promise<unknown> = removeUnused(folder, signal).catch(report);
+
+  /** What is given up has not failed. */
+  function report(error: unknown): void {
+    if (!signal.aborted) onFailure(error);
+  }
+
+  /** Environments do without until it is tried again. */
+  function fail(key: string, error: unknown): void {
+    known.set(key, { opcodes: Promise.resolve(null), until: performance.now() + retryMilliseconds });
+    report(error);
+  }
 
   async function lookUp(job: OpcodeJob, key: string): Promise<Opcodes | null> {
     const set = path.join(folder, nameOf(job));
     const fingerprint = await fingerprintOf(job);
     const found = await verified(set, fingerprint);
     if (found !== null) return found;
-    const making = compiling.then(() => withLock(lockOf(set), () => make(job, set, fingerprint)));
-    compiling = making.catch((error: unknown) => (closing.signal.aborted ? undefined : onFailure(error)));
-    making.then(
-      (made) => known.set(key, Promise.resolve(made)),
-      () => undefined,
-    );
+    const work = () => make(job, set, fingerprint);
+    compiling = compiling
+      .then(() => withLock(lockOf(set), work, undefined, signal))
+      .then(
+        (made) => known.set(key, { opcodes: Promise.resolve(made), until: Number.POSITIVE_INFINITY }),
+        (error: unknown) => fail(key, error),
+      );
     return null;
   }
 
-  async function make(job: OpcodeJob, set: string, fingerprint: string): Promise<Opcodes | null> {
+  async function make(job: OpcodeJob, set: string, fingerprint: string): Promise<Opcodes> {
     // Another process may have compiled it meanwhile.
     const found = await verified(set, fingerprint);
     if (found !== null) return found;
     const building = `${set}${unfinished}`;
     const temporary = path.join(run, `o${randomBytes(4).toString("hex")}`);
     try {
+      await mkdir(run, { recursive: true, mode: 0o700 });
       await removeTree(building);
       await mkdir(path.join(building, compiledFolder), { recursive: true });
       const target = path.join(building, compiledFolder);
-      await compileOpcodes(job, { target, folder: temporary, scripts: await scriptsOf(job), signal: closing.signal });
+      await compileOpcodes(job, { target, folder: temporary, scripts: await scriptsOf(job), signal });
       await describe(building, job, fingerprint);
       await removeTree(set);
       await rename(building, set);
     } finally {
       for (const each of [building, temporary]) await removeTree(each);
     }
-    return verified(set, fingerprint);
+    const made = await verified(set, fingerprint);
+    if (made === null) throw new Error(`What PHP compiled to ${set} was damaged at once. Check the disk.`);
+    return made;
   }
 
   function lookUpOnce(job: OpcodeJob, key: string): Promise<Opcodes | null> {
-    const found = lookUp(job, key);
-    known.set(key, found);
-    return found;
+    const opcodes = lookUp(job, key).catch((error: unknown) => {
+      fail(key, error);
+      return null;
+    });
+    known.set(key, { opcodes, until: Number.POSITIVE_INFINITY });
+    return opcodes;
   }
 
   async function settled(): Promise<void> {
-    await Promise.allSettled(known.values());
+    await Promise.allSettled([...known.values()].map(({ opcodes }) => opcodes));
     await compiling;
   }
 
@@ -107,7 +137,9 @@ export function createOpcodeStore({ folder, run, onFailure }: OpcodeStoreOptions
     find: async (job) => {
       try {
         const key = JSON.stringify([nameOf(job), phpStateOf(job.php)]);
-        const found = await (known.get(key) ?? lookUpOnce(job, key));
+        const last = known.get(key);
+        const isCurrent = last !== undefined && performance.now() < last.until;
+        const found = await (isCurrent ? last.opcodes : lookUpOnce(job, key));
         if (found === null || (await exists(found.folder))) return found;
         // The operator has removed it.
         return await lookUpOnce(job, key);
@@ -198,13 +230,14 @@ async function recordOf(set: string): Promise<SetRecord | null> {
 }
 
 /** Removes sets whose PHP or WordPress is gone, and what a killed process left. */
-async function removeUnused(folder: string): Promise<void> {
+async function removeUnused(folder: string, signal: AbortSignal): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const name of await readdir(folder)) {
     const set = path.join(folder, name);
     const { sources } = (await recordOf(set)) ?? { sources: [] };
     const isThere = await Promise.all(sources.map(exists));
     if (isThere.includes(false)) await removeTree(set);
-    if (name.endsWith(unfinished)) await withLock(lockOf(set.slice(0, -unfinished.length)), () => removeTree(set));
+    if (!name.endsWith(unfinished)) continue;
+    await withLock(lockOf(set.slice(0, -unfinished.length)), () => removeTree(set), undefined, signal);
   }
 }
