@@ -60,7 +60,7 @@ export interface Installation {
   start(): Promise<void>;
   /** Resolves with the name of a process that was asked to stop. The others need it, so call `stop`. */
   readonly toldToEnd: Promise<string>;
-  /** Stops the edge first, so that no visitor is served by an incomplete installation; last if visitors wait for the next start. */
+  /** Stops the edge first, so that no visitor is served by an incomplete installation; last if it only serves visitors, who wait. */
   stop(): Promise<void>;
   kill(): void;
 }
@@ -200,8 +200,10 @@ export function makeInstallation(options: InstallationOptions): Installation {
         [services.edge, services.dns],
         [services.control, services.postgres],
       ];
-      // With systemd's sockets, visitors wait from the edge's end until the next start.
-      for (const service of sockets?.outliveUs ? [...behind, ...visible] : [...visible, ...behind]) {
+      // With systemd's sockets, visitors wait from the edge's end until the next start. Clients of the API's name have already been
+      // accepted by the edge, so control must still be there for them.
+      const isEdgeLast = sockets?.outliveUs === true && config.apiName === null;
+      for (const service of isEdgeLast ? [...behind, ...visible] : [...visible, ...behind]) {
         await service?.stop();
       }
       if (lock !== null) {

@@ -11,13 +11,14 @@ import { ask2, visit } from "../testing/http2.ts";
 import { makeSecret, site } from "../testing/secureSite.ts";
 import { makeFolder, startSite, tableOf } from "../testing/withEdge.ts";
 import type { CertificateSecret } from "../tls/certificates.ts";
+import type { ApiName } from "./apiName.ts";
 
 const name = "api.example.net";
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** An edge with the API's name, and a control process that answers as the test says. */
-async function startApi(edge: Partial<EdgeOptions> = {}) {
+async function startApi(edge: Partial<EdgeOptions> = {}, patience: Pick<ApiName, "patienceMs"> = {}) {
   const socket = path.join(await makeFolder(), "api.sock");
   const secrets: { api: CertificateSecret | null; readonly site: CertificateSecret } = {
     api: await makeSecret(name),
@@ -29,7 +30,7 @@ async function startApi(edge: Partial<EdgeOptions> = {}) {
       edge: {
         ...edge,
         tls: { port: 0, readCertificate: async () => secrets.site },
-        api: { name, socket, readCertificate: async () => secrets.api },
+        api: { name, socket, readCertificate: async () => secrets.api, ...patience },
       },
     },
   );
@@ -46,7 +47,7 @@ async function startApi(edge: Partial<EdgeOptions> = {}) {
   });
   await listen(server, socket);
   const tlsPort = world.edge.tlsPort ?? 0;
-  return { ...world, secrets, control, server, tlsPort, origin: `https://${name}:${tlsPort}` };
+  return { ...world, secrets, control, server, socket, tlsPort, origin: `https://${name}:${tlsPort}` };
 }
 
 async function listen(server: Server, socket: string): Promise<void> {
@@ -162,8 +163,32 @@ test("PHP of sites can't use the API through the edge's socket for PHP", async (
   expect(world.control.asked).toEqual([]);
 });
 
-test("while control is down, the response is a 503 that says when to try again", async () => {
+test("while control is started again, requests wait for it, with their bodies", async () => {
   const world = await startApi();
+  const { server, socket, control } = world;
+  server.close();
+  await once(server, "close");
+  const body = "x".repeat(200_000);
+  const session = visit(world.tlsPort, chainOf(world), name);
+  const waiting = [
+    ask2(session, "/v2/sites", { ":authority": name }),
+    ask2(session, "/v2/sites", { ":authority": name, ":method": "POST" }, body),
+    askApi(world, "/v2/sites", { method: "POST", body }),
+  ];
+  // When this is answered, those before it on the same connection have arrived.
+  await ask2(session, "/a.txt", { ":authority": "site.localhost" });
+  control.answer = async (asked, response) => response.end(String((await text(asked)).length));
+  await listen(server, socket);
+  const answers = await Promise.all(waiting);
+  expect(answers.map((answer) => [answer.status, answer.body])).toEqual([
+    [200, "0"],
+    [200, "200000"],
+    [200, "200000"],
+  ]);
+});
+
+test("while control stays down, the response is a 503 that says when to try again", async () => {
+  const world = await startApi({}, { patienceMs: 50 });
   world.server.close();
   await once(world.server, "close");
   for (const sending of [{}, { method: "POST", body: "x".repeat(200_000) }]) {

@@ -13,6 +13,8 @@ export interface ApiName {
   readonly name: string;
   /** Where the control process listens. Only the installation's user may enter its folder. */
   readonly socket: string;
+  /** How long requests wait while nobody listens there, because the control process is started again. Absent: 30 s. */
+  readonly patienceMs?: number;
 }
 
 interface ApiRequest {
@@ -33,7 +35,7 @@ const defaultPort = 443;
 /** `tlsPort` is null if the edge has no TLS. */
 export async function answerForApi(
   asked: ApiRequest,
-  { name, socket }: ApiName,
+  { name, socket, patienceMs = 30_000 }: ApiName,
   tlsPort: number | null,
 ): Promise<void> {
   const { request, response, url, https, isProxied } = asked;
@@ -42,7 +44,9 @@ export async function answerForApi(
   if (https && !isProxied && readHost(String(connection.servername ?? "")) !== name) {
     return refuseBody(request, response, errorPage(421, "This connection was made for another name. Open a new one."));
   }
-  if (https || isChallenge(method, url)) return forward({ ...asked, host: origin.slice("https://".length), socket });
+  if (https || isChallenge(method, url)) {
+    return forward({ ...asked, host: origin.slice("https://".length), socket, patienceMs });
+  }
   if (headers.authorization !== undefined) {
     const message = `Your API key was sent without encryption, and others may have read it. Revoke it, and use ${origin}/ with a new one.`;
     return refuseBody(request, response, errorPage(403, message));

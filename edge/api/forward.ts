@@ -1,10 +1,12 @@
 /** Passes a request on to the control process, and streams the response back. */
 import { request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import type { Socket } from "node:net";
 import { pipeline } from "node:stream";
 import { askForBody } from "../http/expectations.ts";
 import { toUpstream, toVisitor } from "../http/headers.ts";
 import { hasBody, refuseBody } from "../http/uploads.ts";
 import type { VisitorRequest, VisitorResponse } from "../http/visitorHttp.ts";
+import { connectPatiently } from "./connect.ts";
 import { errorPage } from "./errorPage.ts";
 
 interface Forwarded {
@@ -17,6 +19,8 @@ interface Forwarded {
   readonly address: string;
   readonly https: boolean;
   readonly socket: string;
+  /** How long a request waits while nobody listens on the socket. */
+  readonly patienceMs: number;
 }
 
 const retryAfterSeconds = 5;
@@ -24,38 +28,49 @@ const retryAfterSeconds = 5;
 const strictTransport = ["Strict-Transport-Security", "max-age=31536000"];
 
 /** Resolves when the response has ended, or was cut off. */
-export function forward(forwarded: Forwarded): Promise<void> {
-  const { request, response, url, socket } = forwarded;
-  return new Promise((resolve) => {
-    response.once("close", resolve);
-    const upstream = httpRequest({
-      socketPath: socket,
-      // A connection for each request: on a local socket it costs little, and an idle one may be closed at any time.
-      agent: false,
-      method: request.method ?? "GET",
-      path: url,
-      headers: headersOf(forwarded),
-      setHost: false,
-    });
-    upstream.once("response", (answer) => {
-      sendBack(answer, response);
-      // The API may answer before it has read the body. The rest is discarded, so that the client gets to read the answer.
-      answer.once("end", () => {
-        request.unpipe(upstream).resume();
-        upstream.destroy();
-      });
-    });
-    // After the head of the answer, its own end says whether it is complete.
-    upstream.on("error", () => {
-      if (!response.headersSent && !response.destroyed) refuseUnavailable(request, response);
-    });
-    response.once("close", () => upstream.destroy());
-    // Not `pipeline`, which would close the client's connection if the API answers before it has read the body.
-    if (hasBody(request)) {
-      askForBody(request);
-      request.once("error", () => upstream.destroy()).pipe(upstream);
-    } else upstream.end();
+export async function forward(forwarded: Forwarded): Promise<void> {
+  const { request, response, socket, patienceMs } = forwarded;
+  const left = new AbortController();
+  const ended = new Promise<void>((resolve) => response.once("close", resolve)).then(() => left.abort());
+  request.once("error", () => left.abort());
+  const connection = await connectPatiently(socket, { milliseconds: patienceMs, signal: left.signal });
+  if (left.signal.aborted || response.destroyed) {
+    connection?.destroy();
+    return;
+  }
+  if (connection === null) refuseUnavailable(request, response);
+  else send(forwarded, connection);
+  return ended;
+}
+
+/** A connection is for one request: on a local socket it costs little, and an idle one may be closed at any time. */
+function send(forwarded: Forwarded, connection: Socket): void {
+  const { request, response, url } = forwarded;
+  const upstream = httpRequest({
+    createConnection: () => connection,
+    method: request.method ?? "GET",
+    path: url,
+    headers: headersOf(forwarded),
+    setHost: false,
   });
+  upstream.once("response", (answer) => {
+    sendBack(answer, response);
+    // The API may answer before it has read the body. The rest is discarded, so that the client gets to read the answer.
+    answer.once("end", () => {
+      request.unpipe(upstream).resume();
+      upstream.destroy();
+    });
+  });
+  // After the head of the answer, its own end says whether it is complete.
+  upstream.on("error", () => {
+    if (!response.headersSent && !response.destroyed) refuseUnavailable(request, response);
+  });
+  response.once("close", () => upstream.destroy());
+  // Not `pipeline`, which would close the client's connection if the API answers before it has read the body.
+  if (hasBody(request)) {
+    askForBody(request);
+    request.once("error", () => upstream.destroy()).pipe(upstream);
+  } else upstream.end();
 }
 
 /** The address and the scheme come from this connection: the client's own headers of that kind have been removed. */
