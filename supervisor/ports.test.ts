@@ -58,6 +58,7 @@ test("refuses the same port for two purposes", async () => {
   await expect(findPorts(host, both)).rejects.toThrow(
     `Port ${port} (the sites) is already the port of another setting.`,
   );
+  await expect(findPorts(host, both, new Set([port]))).rejects.toThrow("is already the port of another setting.");
 });
 
 test("reports an address of another machine once, with its setting", async () => {

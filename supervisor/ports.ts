@@ -17,7 +17,7 @@ interface WantedPort {
 /**
  * Resolves to a free port for each entry, in order. Throws with one line per distinct problem.
  * `preferred` replaces a port of 0 if it is free, because sites' URLs contain the port.
- * `ours` are ports on which we already listen, so they need not be free. `timeoutMs` is how long to wait for a port to become free.
+ * `ours` are TCP ports on which we already listen, so they need not be free. `timeoutMs` is how long to wait for a port to become free.
  */
 export async function findPorts(
   host: string,
@@ -60,8 +60,9 @@ async function firstFree(
 ): Promise<number | Error> {
   let last: number | Error = new Error("No port to try");
   for (const choice of choices) {
-    if (ours.has(choice)) return choice;
-    last = taken.includes(choice) ? wantedTwice() : await tryPort(host, choice);
+    if (taken.includes(choice)) last = wantedTwice();
+    else if (ours.has(choice)) return choice;
+    else last = await tryPort(host, choice);
     while (isInUse(last) && Date.now() < deadline) {
       await delay(50);
       last = await tryPort(host, choice);
