@@ -2,7 +2,7 @@
 import type { Config } from "@sitewright/server/settings/config.ts";
 import { findPorts } from "./ports.ts";
 import { readInstallation, readRun } from "./records.ts";
-import { openSockets, type Sockets, unusedPorts } from "./sockets.ts";
+import { openSockets, type Sockets, unusedSockets } from "./sockets.ts";
 import type { BoundSocket } from "./systemdSockets.ts";
 
 export interface Ports {
@@ -40,7 +40,7 @@ export async function choosePorts(
       { ...tls, preferred: chosen?.edgeTlsPort },
       { ...dns, preferred: chosen?.dnsPort },
     ],
-    new Set(given.map(({ port }) => port)),
+    new Set(given.filter(({ protocol }) => protocol === "tcp").map(({ port }) => port)),
     // A clean stop removes the record.
     readRun(config.data) === null ? 0 : orphanTimeoutMs,
   );
@@ -77,8 +77,9 @@ export async function openListeners(
     // PowerDNS opens its own.
     ...(config.powerDns === null ? dnsSockets(host, ports.dnsPort) : []),
   ] as const;
-  for (const port of unusedPorts(wanted, given)) {
-    report(`systemd has opened port ${port}, but no setting names it, so connections to it wait for ever. ${advice}`);
+  for (const { protocol, address, port } of unusedSockets(wanted, given)) {
+    const what = `${protocol.toUpperCase()} port ${port} of ${address}`;
+    report(`systemd has opened ${what}, but no setting needs it, so connections to it wait for ever. ${advice}`);
   }
   return openSockets(wanted, given);
 }

@@ -4,8 +4,8 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { findPorts } from "./ports.ts";
-import { openSockets, type Sockets, unusedPorts } from "./sockets.ts";
-import { findBoundSockets } from "./systemdSockets.ts";
+import { openSockets, type Sockets, unusedSockets } from "./sockets.ts";
+import { type BoundSocket, findBoundSockets } from "./systemdSockets.ts";
 
 const host = "127.0.0.1";
 
@@ -71,15 +71,47 @@ test.skipIf(process.platform !== "linux")(
     await inherit({ sockets: own, code: "" });
     const given = findBoundSockets(own.of("http"));
     const [{ descriptor } = { descriptor: 0 }] = own.of("http");
-    expect(given).toEqual([{ descriptor, protocol: "tcp", port }]);
+    expect(given).toEqual([{ descriptor, protocol: "tcp", address: host, port }]);
     const wanted = [{ name: "https", protocol: "tcp", host, port, count: 2 }] as const;
     const sockets = await openSockets(wanted, given);
-    expect(sockets.outliveUs).toBe(true);
     expect(sockets.of("https")).toEqual([
       { name: "https", descriptor },
       { name: "https", descriptor },
     ]);
-    expect(unusedPorts(wanted, given)).toEqual([]);
-    expect(unusedPorts([{ protocol: "udp", host, port }], given)).toEqual([port]);
+    expect(unusedSockets(wanted, given)).toEqual([]);
+    expect(unusedSockets([{ protocol: "udp", host, port }], given)).toEqual(given);
   },
 );
+
+const tcp = (descriptor: number, address: string, port: number): BoundSocket => ({
+  descriptor,
+  protocol: "tcp",
+  address,
+  port,
+});
+
+const http = { name: "http", protocol: "tcp", host: "0.0.0.0", port: 80, count: 1 } as const;
+const https = { ...http, name: "https", port: 443 } as const;
+
+test("visitors' sockets on several addresses are all used; of others, the second is reported", async () => {
+  const given = [tcp(3, "0.0.0.0", 80), tcp(4, "::", 80)];
+  expect((await openSockets([http], given)).of("http").map(({ descriptor }) => descriptor)).toEqual([3, 4]);
+  expect(unusedSockets([http], given)).toEqual([]);
+  expect(unusedSockets([{ protocol: "tcp", host: "0.0.0.0", port: 80 }], given)).toEqual([given[1]]);
+});
+
+test("a socket that would publish the API is refused", async () => {
+  const api = { name: "api", protocol: "tcp", host, port: 8080 } as const;
+  await expect(openSockets([api], [tcp(3, "::", 8080)])).rejects.toThrow(
+    "systemd has opened port 8080 of ::, but SITEWRIGHT_API_HOST is 127.0.0.1.",
+  );
+  expect((await openSockets([api], [tcp(3, host, 8080)])).of("api")).toEqual([{ name: "api", descriptor: 3 }]);
+});
+
+test("visitors wait after the end of this process only if both of their ports are systemd's", async () => {
+  const [first, second] = [tcp(3, "0.0.0.0", 80), tcp(4, "0.0.0.0", 443)];
+  expect((await openSockets([http, https], [first, second])).outliveUs).toBe(true);
+  const sockets = await openSockets([http, { ...https, port: await freePort() }], [first]);
+  onTestFinished(() => sockets.close());
+  expect(sockets.outliveUs).toBe(false);
+});

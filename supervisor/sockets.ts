@@ -6,7 +6,8 @@ import { lookup } from "node:dns/promises";
 import net from "node:net";
 import { getSystemErrorName } from "node:util";
 import type { InheritedSocket, SocketName } from "@sitewright/server/inheritedSockets.ts";
-import type { BoundSocket } from "./systemdSockets.ts";
+import ipaddr from "ipaddr.js";
+import { type BoundSocket, comparable } from "./systemdSockets.ts";
 
 interface WantedSocket {
   readonly name: SocketName;
@@ -23,7 +24,7 @@ interface WantedSocket {
 export interface Sockets {
   /** Returns what a child inherits for these names. */
   of(...names: readonly SocketName[]): readonly InheritedSocket[];
-  /** Whether the sockets stay open after this process, because they are systemd's. */
+  /** Whether visitors' sockets stay open after this process, because they are systemd's. */
   readonly outliveUs: boolean;
   /** Closes this process's own sockets. Those of systemd stay open. */
   close(): void;
@@ -31,15 +32,19 @@ export interface Sockets {
 
 /**
  * Opens the sockets that systemd has not `given`. UDP sockets are only inherited from systemd: Node can't open one without receiving
- * its packets. Ports must be free.
+ * its packets. Ports must be free. Rejects if systemd has opened a port on an address that the setting does not allow.
  */
 export async function openSockets(wanted: readonly WantedSocket[], given: readonly BoundSocket[]): Promise<Sockets> {
   const own: OwnSocket[] = [];
   const sockets: InheritedSocket[] = [];
-  for (const { name, protocol, host, port, count = 1 } of wanted) {
-    const found = given.find((socket) => socket.protocol === protocol && socket.port === port);
-    if (found !== undefined) {
-      sockets.push(...Array.from({ length: count }, () => ({ name, descriptor: found.descriptor })));
+  const systemds = new Set<SocketName>();
+  for (const entry of wanted) await checkAddresses(entry, given);
+  for (const entry of wanted) {
+    const { name, protocol, host, port, count = 1 } = entry;
+    const found = usedOf(entry, given);
+    if (found.length > 0) {
+      systemds.add(name);
+      sockets.push(...found.flatMap(({ descriptor }) => Array.from({ length: count }, () => ({ name, descriptor }))));
     } else if (protocol === "tcp") {
       const opened = await openSeveral(host, port, process.platform === "linux" ? count : 1);
       own.push(...opened);
@@ -48,19 +53,47 @@ export async function openSockets(wanted: readonly WantedSocket[], given: readon
   }
   return {
     of: (...names) => names.flatMap((name) => sockets.filter((socket) => socket.name === name)),
-    outliveUs: given.length > 0,
+    outliveUs: systemds.has("http") && systemds.has("https"),
     close: () => {
       for (const { close } of own.splice(0)) close();
     },
   };
 }
 
-/** The ports of systemd's sockets that no setting names, for a message. */
-export function unusedPorts(wanted: readonly Omit<WantedSocket, "name">[], given: readonly BoundSocket[]): number[] {
-  const isWanted = (socket: BoundSocket) =>
-    wanted.some(({ protocol, port }) => socket.protocol === protocol && socket.port === port);
-  return given.filter((socket) => !isWanted(socket)).map(({ port }) => port);
+type Wanted = Omit<WantedSocket, "name">;
+
+const isFor = ({ protocol, port }: Pick<Wanted, "protocol" | "port">, socket: BoundSocket) =>
+  socket.protocol === protocol && socket.port === port;
+
+/** Only those for visitors are used on several addresses: the others' programs listen on one. */
+function usedOf(wanted: Wanted, given: readonly BoundSocket[]): readonly BoundSocket[] {
+  const found = given.filter((socket) => isFor(wanted, socket));
+  return wanted.count === undefined ? found.slice(0, 1) : found;
 }
+
+/** Systemd's sockets that no setting needs, for a message. */
+export function unusedSockets(wanted: readonly Wanted[], given: readonly BoundSocket[]): readonly BoundSocket[] {
+  const used = new Set(wanted.flatMap((entry) => usedOf(entry, given)));
+  return given.filter((socket) => !used.has(socket));
+}
+
+/** The API of a loopback address must not be published by a socket of another address. */
+async function checkAddresses(wanted: WantedSocket, given: readonly BoundSocket[]): Promise<void> {
+  const found = given.filter((socket) => isFor(wanted, socket));
+  if (found.length === 0) return;
+  const allowed = (await lookup(wanted.host, { all: true })).map(({ address }) => comparable(address));
+  if (allowed.some(isAny)) return;
+  const other = found.find(({ address }) => !allowed.includes(address));
+  if (other === undefined) return;
+  const { port } = wanted;
+  const setting = wanted.name === "api" ? "SITEWRIGHT_API_HOST" : "SITEWRIGHT_HOST";
+  throw new Error(
+    `systemd has opened port ${port} of ${other.address}, but ${setting} is ${wanted.host}. Change the address in the ` +
+      `socket unit to ${wanted.host}, or change the setting, and restart both units.`,
+  );
+}
+
+const isAny = (address: string) => ipaddr.parse(address).range() === "unspecified";
 
 interface OwnSocket {
   readonly descriptor: number;

@@ -1,10 +1,14 @@
 /** The sockets that systemd has opened for this process. Which is for what, their ports tell: settings have the same ones. */
 import { readFileSync, readlinkSync } from "node:fs";
+import { endianness } from "node:os";
 import type { InheritedSocket } from "@sitewright/server/inheritedSockets.ts";
+import ipaddr from "ipaddr.js";
 
 export interface BoundSocket {
   readonly descriptor: number;
   readonly protocol: "tcp" | "udp";
+  /** As `comparable` writes it. */
+  readonly address: string;
   readonly port: number;
 }
 
@@ -35,9 +39,24 @@ function readPorts(file: string, protocol: "tcp" | "udp") {
   const rows = read(file).trim().split("\n").slice(1);
   return rows.map((row) => {
     const columns = row.trim().split(/\s+/);
-    const port = Number.parseInt(columns[localAddressColumn]?.split(":")[1] ?? "", 16);
-    return [`socket:[${columns[inodeColumn]}]`, { protocol, port }] as const;
+    const [address = "", port = ""] = columns[localAddressColumn]?.split(":") ?? [];
+    const bound = { protocol, address: readAddress(address), port: Number.parseInt(port, 16) };
+    return [`socket:[${columns[inodeColumn]}]`, bound] as const;
   });
+}
+
+/** The tables have addresses as words of 32 bits, which the machine's byte order reverses. */
+function readAddress(words: string): string {
+  const bytes = (words.match(/.{8}/g) ?? []).flatMap((word) => {
+    const read = [...Buffer.from(word, "hex")];
+    return endianness() === "LE" ? read.reverse() : read;
+  });
+  return comparable(ipaddr.fromByteArray(bytes).toString());
+}
+
+/** One spelling for each address. IPv4 within IPv6 becomes IPv4. */
+export function comparable(address: string): string {
+  return ipaddr.process(address).toString();
 }
 
 /** A system without IPv6 has no table for it. */
