@@ -47,5 +47,9 @@ fi
 cd /opt/sitewright
 SITEWRIGHT_DATA=$data npm run --silent operator -- version
 
+# A service from before the socket unit holds the ports, so the socket could not be started.
+if systemctl is-active --quiet sitewright.service && ! systemctl is-active --quiet sitewright.socket; then
+  systemctl stop sitewright.service
+fi
 systemctl enable --now /opt/sitewright/packaging/sitewright.socket /opt/sitewright/packaging/sitewright.service
 echo "Sitewright is starting. To watch it: journalctl --unit sitewright --follow"

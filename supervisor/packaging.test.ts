@@ -11,6 +11,15 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, "..");
 const verifier = "/usr/bin/systemd-analyze";
 
+/** A folder for PATH with a program in place of systemctl, and an empty log for it. */
+function systemctlThat(code: string) {
+  const folder = testFolder();
+  writeFileSync(join(folder, "systemctl"), `#!/bin/sh\n${code}\n`, { mode: 0o755 });
+  const log = join(folder, "log");
+  writeFileSync(log, "");
+  return { PATH: `${folder}:${process.env.PATH ?? ""}`, log };
+}
+
 describe("the unit for systemd", () => {
   const unit = readFileSync(join(root, "packaging", "sitewright.service"), "utf8").replaceAll("/opt/sitewright", root);
 
@@ -35,6 +44,18 @@ describe("the unit for systemd", () => {
     ]);
   });
 
+  test.each([
+    { status: "2", told: "--no-block stop sitewright.socket" },
+    { status: "1", told: "" },
+    { status: "0", told: "" },
+    { status: "TERM", told: "" },
+  ])("closes the ports if the settings are wrong, and only then: status $status", async ({ status, told }) => {
+    const command = unit.match(/^ExecStopPost=\+\/bin\/sh -c '(.*)'$/m)?.[1]?.replaceAll("$$", "$") ?? "exit 3";
+    const { PATH, log } = systemctlThat('echo "$@" >> "$LOG"');
+    await run("/bin/sh", ["-c", command], { env: { PATH, LOG: log, EXIT_STATUS: status } });
+    expect(readFileSync(log, "utf8").trim()).toBe(told);
+  });
+
   test("is valid for systemd, as is the change for a service without root", async (context) => {
     if (!existsSync(verifier)) return context.skip("There is no systemd-analyze. Install it: apt-get install systemd");
     const file = join(testFolder(), "sitewright.service");
@@ -51,3 +72,20 @@ test.each(["Dockerfile", "packaging/install.sh"])("%s installs the PHP that the 
   const installed = readFileSync(join(root, file), "utf8").split(/\s+/);
   expect(installed).toEqual(expect.arrayContaining([...debianPackages, "bubblewrap", "nftables", "util-linux", "npm"]));
 });
+
+test.each([
+  { active: "sitewright.service", told: ["stop", "enable"] },
+  { active: "sitewright.service sitewright.socket", told: ["enable"] },
+  { active: "", told: ["enable"] },
+])(
+  "install.sh stops a service that holds the socket unit's ports itself; active: '$active'",
+  async ({ active, told }) => {
+    const script = readFileSync(join(root, "packaging", "install.sh"), "utf8");
+    const end = script.slice(script.indexOf("# A service from before the socket unit"));
+    const { PATH, log } = systemctlThat(
+      `case "$1" in is-active) case " $ACTIVE " in *" $3 "*) exit 0 ;; *) exit 3 ;; esac ;; *) echo "$1" >> "$LOG" ;; esac`,
+    );
+    await run("/bin/sh", ["-euc", end], { env: { PATH, LOG: log, ACTIVE: active } });
+    expect(readFileSync(log, "utf8").split("\n").filter(Boolean)).toEqual(told);
+  },
+);
