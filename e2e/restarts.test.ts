@@ -2,7 +2,7 @@
 import { findPorts } from "@sitewright/supervisor/ports.ts";
 import type { Sockets } from "@sitewright/supervisor/sockets.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import type { Answer } from "./http.ts";
+import { type Answer, send } from "./http.ts";
 import { createFolder, type Installation, startAsService, startHere, type TestFolder } from "./installation.ts";
 import { descendants, find, isAlive, kill, listenersOn, type ProcessRole } from "./processes.ts";
 import { type CreatedSite, createSite } from "./sites.ts";
@@ -23,12 +23,20 @@ const ports = {
   SITEWRIGHT_EDGE_TLS_PORT: String(edgeTlsPort),
   SITEWRIGHT_CONTROL_PORT: String(controlPort),
 };
+const apiName = "api.example.net";
+/** This test is the proxy that ends TLS. */
+const proxied = { host: apiName, "x-forwarded-for": "203.0.113.5", "x-forwarded-proto": "https" };
 
 /** Native PHP needs root for its network. */
 const engines = process.getuid?.() === 0 ? ["playground", "native"] : ["playground"];
 
 describe.each(engines)("with PHP of %s", (engine) => {
-  const settings = { ...ports, SITEWRIGHT_RUNTIME: engine };
+  const settings = {
+    ...ports,
+    SITEWRIGHT_RUNTIME: engine,
+    SITEWRIGHT_API_NAME: apiName,
+    SITEWRIGHT_TRUSTED_PROXIES: host,
+  };
   let home: TestFolder;
   let sockets: Sockets;
   let installation: Installation;
@@ -85,6 +93,15 @@ describe.each(engines)("with PHP of %s", (engine) => {
     });
   }
 
+  /** Asks the API at its own name until `change` has ended, each time over a new connection. */
+  async function askDuring(change: () => Promise<unknown>): Promise<readonly number[]> {
+    const asked: Promise<Answer>[] = [];
+    const ask = () => void asked.push(send("GET", `http://${host}:${edgePort}/v2/openapi.json`, { headers: proxied }));
+    const asking = setInterval(ask, 100);
+    await change().finally(() => clearInterval(asking));
+    return (await Promise.all(asked)).map(({ status }) => status);
+  }
+
   function expectPages(answers: readonly Answer[]): void {
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     for (const { text } of answers) expect(text).toContain("Survivor");
@@ -133,6 +150,20 @@ describe.each(engines)("with PHP of %s", (engine) => {
       }),
     );
     expectPages([await begun]);
+  });
+
+  test("requests for the API's name wait too, while control is killed, and during a stop and a start", async () => {
+    const former = await processOf("control");
+    await kill(root(), "control");
+    const killed = await askDuring(async () => {
+      expect((await installation.api("GET", "/sites")).status).toBe(200);
+      expect(await processOf("control")).not.toBe(former);
+    });
+    const stopped = await askDuring(async () => {
+      await installation.stop();
+      installation = await startService();
+    });
+    expect([new Set(killed), new Set(stopped)]).toEqual([new Set([200]), new Set([200])]);
   });
 
   test("without sockets of systemd, new connections wait too when the edge or control is killed", async () => {
