@@ -102,7 +102,8 @@ async function namespaceOf(
 ): Promise<readonly string[]> {
   const shared = { ...overlays, [driverPlace]: driverFolder(assets) };
   return [
-    ...["bwrap", "--die-with-parent", ...(process.getuid?.() === 0 ? ["--cap-add", "ALL"] : [])],
+    // Without a process namespace of its own, php-fpm would survive bubblewrap: a change of user undoes `--die-with-parent`.
+    ...["bwrap", "--die-with-parent", "--unshare-pid", ...(process.getuid?.() === 0 ? ["--cap-add", "ALL"] : [])],
     ...["usr", "etc"].flatMap((name) => ["--ro-bind", join(root, name), `/${name}`]),
     ...["bin", "sbin", "lib", "lib64"].flatMap((name) => ["--symlink", `usr/${name}`, `/${name}`]),
     ...["--proc", "/proc", "--dev", "/dev", "--bind", sockets, "/run"],
