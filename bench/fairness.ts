@@ -129,7 +129,7 @@ async function measureBusyMachine(installation: Installation): Promise<Figure> {
 
 const together = "all attacks together";
 
-/** What can be chosen instead of all attacks, one after the other and together. */
+/** The names that `--attack` takes: every attack alone, and all together. */
 export const rounds = [...Object.keys(attacks), together];
 
 interface FairnessOptions {

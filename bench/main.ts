@@ -147,7 +147,7 @@ const { positionals: chosen, values: options } = parseArgs({
   options: { attack: { type: "string", multiple: true, default: [] } },
 });
 
-/** Ends this process if a name is not among those that can be chosen. */
+/** Ends this process if a name is unknown. */
 function checkNames(what: string, names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name));
   if (unknown.length === 0) return;

@@ -1,6 +1,6 @@
 /**
  * Power cuts while WordPress writes its SQLite database with native PHP: is every row there that WordPress was told is stored? The
- * site runs in a virtual machine, because only there what the system has not flushed to the disk can be lost.
+ * site runs in a virtual machine, because only there can unflushed data be lost.
  */
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

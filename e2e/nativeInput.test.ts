@@ -1,4 +1,4 @@
-/** Visitors of a site with native PHP who send what no browser sends, through the edge. */
+/** Malformed and hostile requests to a site with native PHP, through the edge. */
 import { chown, readdir, readFile, realpath, stat, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";

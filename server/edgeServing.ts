@@ -16,7 +16,7 @@ import type { NativeMachine } from "./nativeMachine.ts";
 import { phpNetwork } from "./phpNetwork.ts";
 import type { Config } from "./settings/config.ts";
 
-/** What the edge offers to the serving side. */
+/** The edge's services for the serving side. */
 export interface ServingTools extends Pick<PlaygroundEngineOptions, "credentialOf"> {
   readonly edgePort: () => number;
   /** Called with the pages that a change to a site has made stale. */

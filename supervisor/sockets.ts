@@ -22,7 +22,7 @@ interface WantedSocket {
 }
 
 export interface Sockets {
-  /** Returns what a child inherits for these names. */
+  /** Returns the sockets that a child inherits for these names. */
   of(...names: readonly SocketName[]): readonly InheritedSocket[];
   /** Whether visitors' sockets stay open after this process, because they are systemd's. */
   readonly outliveUs: boolean;

@@ -1,4 +1,4 @@
-/** The sockets that systemd has opened for this process. Which is for what, their ports tell: settings have the same ones. */
+/** The sockets that systemd has opened for this process. They are matched with settings by port. */
 import { readFileSync, readlinkSync } from "node:fs";
 import { endianness } from "node:os";
 import type { InheritedSocket } from "@sitewright/server/inheritedSockets.ts";

@@ -24,14 +24,14 @@ interface Cycle {
   readonly cutPower: () => PowerCut;
 }
 
-/** What the machine has told. */
+/** The machine's reports. */
 export interface Told {
   /** Rows and versions of files, of earlier cycles and perhaps some of this one. */
   readonly found: Set<string>;
   readonly stored: string[];
   readonly damage: string[];
   settings: string;
-  /** What has been checked. */
+  /** The items that were checked. */
   readonly checked: Set<string>;
 }
 

@@ -32,7 +32,7 @@ export interface Kept {
 export interface CyclesResult {
   readonly rows: Kept;
   readonly files: Kept;
-  /** What was found damaged: rows and files with other content, and errors of SQLite and the file system. */
+  /** Damage: rows and files with other content, and errors of SQLite and the file system. */
   readonly damage: readonly string[];
   /** Sectors whose newest content the cuts have lost. */
   readonly lostSectors: number;
@@ -93,7 +93,7 @@ export async function cutPowerAgainAndAgain(options: CyclesOptions): Promise<Cyc
   return ledger.result();
 }
 
-/** What must be found, and what was not. */
+/** The records that must exist, and the missing ones. */
 class Ledger {
   readonly #stored = new Set<string>();
   readonly #lost = new Set<string>();
@@ -101,7 +101,7 @@ class Ledger {
   #lostSectors = 0;
   #settings = "";
 
-  /** Returns what is missing for the first time. */
+  /** Returns the records that are newly missing. */
   add(told: Told, cut: PowerCut): readonly string[] {
     const missing = [...this.#stored].filter((id) => !told.found.has(id) && !this.#lost.has(id));
     for (const id of missing) this.#lost.add(id);

@@ -21,7 +21,7 @@ const [sharedFolder, moduleFolder, settingsFolder] = ["/shared", "/shared/module
 const [diskFolder, filesFolder, script, ownFolder] = ["/disk", "files", "/insert.php", "/sitewright"];
 
 const clone = fileURLToPath(new URL("../../", import.meta.url));
-/** What a program of Sitewright needs to replace files, in the clone. */
+/** The source files that the program needs to replace files. */
 const ownFiles = [
   "bench/package.json",
   "server/package.json",

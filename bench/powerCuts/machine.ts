@@ -9,7 +9,7 @@ export interface MachineOptions {
   readonly rootImage: string;
   /** The socket of an NBD server with the other disk. */
   readonly diskSocket: string;
-  /** The file that gets what the kernel prints. */
+  /** The file for the kernel's messages. */
   readonly consoleFile: string;
   /** Variables of the first program. */
   readonly variables: Readonly<Record<string, string | number>>;

@@ -1,4 +1,4 @@
-/** What power cuts need besides the packages of tests: QEMU, and a kernel that is extracted from its package. */
+/** The programs for power cuts besides the test packages: QEMU, and a kernel that is extracted from its package. */
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
@@ -87,7 +87,7 @@ export async function guestPrograms(folder: string): Promise<GuestPrograms> {
   return found;
 }
 
-/** Copies what is needed from the extracted packages, whose folders differ between releases. */
+/** Copies the kernel and its modules from the extracted packages, whose folders differ between releases. */
 async function copyFound(extracted: string, folder: string): Promise<void> {
   const files = await readdir(extracted, { recursive: true });
   const copy = async (pattern: RegExp, name: string) => {

@@ -13,7 +13,7 @@ import { createTemplateStore } from "@sitewright/runtimes/playground/templates/t
 export interface PreparedSite {
   /** The user that runs its PHP. */
   readonly user: number;
-  /** What PHP sees, folders before their content. */
+  /** The files that PHP sees, folders before their content. */
   readonly mounts: readonly Mount[];
 }
 

@@ -11,7 +11,7 @@ const contentOf = (disk: VolatileDisk) =>
     disk.read(index * sectorBytes, 1 * sectorBytes).toString("latin1", 0, 1),
   );
 
-test("reads return what was written, flushed or not", () => {
+test("reads return all written data, flushed or not", () => {
   const disk = diskOf("a");
   disk.write(sectorBytes, sectorOf("b"));
   expect(contentOf(disk).slice(0, 3)).toEqual(["a", "b", "a"]);
@@ -19,7 +19,7 @@ test("reads return what was written, flushed or not", () => {
   expect(contentOf(disk).slice(0, 3)).toEqual(["a", "b", "a"]);
 });
 
-test("a power cut keeps what was flushed, and may lose everything written later", () => {
+test("a power cut keeps flushed data, and may lose later writes", () => {
   const disk = diskOf("a");
   disk.write(0, sectorOf("b"));
   disk.flush();

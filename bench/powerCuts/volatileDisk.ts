@@ -5,7 +5,7 @@
 
 export const sectorBytes = 512;
 
-/** What a power cut did. */
+/** The effect of a power cut. */
 export interface PowerCut {
   /** Sectors that had content which was not lasting. */
   readonly unflushedSectors: number;
@@ -18,7 +18,7 @@ export class VolatileDisk {
   /** The content of each sector since the last flush, oldest first. */
   #unflushed = new Map<number, Buffer[]>();
 
-  /** `content`: what is lasting on it, in whole sectors. It is changed. */
+  /** `content`: the durable content, in whole sectors. It is changed. */
   constructor(content: Buffer) {
     this.#lasting = content;
     this.#check(0, content.length);

@@ -26,12 +26,12 @@ export interface DiskWatch {
 
 const intervalMilliseconds = 100;
 /**
- * What a request may write in a full environment, so that people can log in, and edit and remove posts: logging in rewrites some
+ * How much a request may write in a full environment, so that people can log in, and edit and remove posts: logging in rewrites some
  * 2.5 MB of the database and its journal, although the database hardly grows.
  */
 const alwaysAllowedBytes = 8 << 20;
 
-/** Returns what processes have written so far, except those that are gone. 0 if the system does not say. */
+/** Returns how many bytes these processes have written; ended ones count 0. 0 if the system does not report it. */
 export function writtenBytes(processes: readonly number[]): number {
   return processes.reduce((sum, pid) => sum + writtenByProcess(pid), 0);
 }

@@ -75,7 +75,7 @@ export function sendmailPath({ php }: PhpProgram, socket: number): string {
   return `${php} -n -d memory_limit=256M ${platformFolder}/sendmail.php ${messageSocketPath(socket)} -t -i`;
 }
 
-/** Returns what can be compiled once for all environments with this shared code, or null if there is none. Throws if it doesn't exist. */
+/** Returns the compilation that all environments with this shared code have in common, or null if they share none. Throws if the code doesn't exist. */
 export function opcodeJobOf(
   environment: Pick<ServedEnvironment, "overlays">,
   php: PhpProgram,

@@ -8,11 +8,11 @@ import path from "node:path";
 import { Readable } from "node:stream";
 import { type DiskReserve, freeDisk } from "../freeDisk.ts";
 
-/** What held responses may occupy, in memory and files together. */
+/** The room for held responses, in memory and files together. */
 export interface HeldBudget {
   /** Returns false, and takes nothing, if that is more than is left for the company or for all. */
   take(companyId: string, bytes: number): boolean;
-  /** Gives back what was taken. */
+  /** Returns bytes to the budget. */
   give(companyId: string, bytes: number): void;
 }
 

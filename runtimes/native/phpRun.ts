@@ -97,7 +97,7 @@ function tooLong({ holdsEnd }: PhpRunOptions): FastCgiResponse {
   return response;
 }
 
-/** What PHP has told so far. */
+/** PHP's messages so far. */
 interface Facts {
   /** Whether all messages have arrived. */
   hasEnded: boolean;
@@ -105,7 +105,7 @@ interface Facts {
   tags: readonly string[] | null;
 }
 
-/** `token`: what messages of this request begin with. Programs that earlier requests have left running don't know it. */
+/** `token`: the prefix of this request's messages. Programs that earlier requests have left running don't know it. */
 function receive(
   { exchange, request, messages, mail, onRefused }: PhpRunOptions,
   token: string,

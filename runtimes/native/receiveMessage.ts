@@ -4,7 +4,7 @@ import type { RequestCallbacks } from "../pool/worker.ts";
 import { mailOf } from "../sendmail.ts";
 
 interface Receivers {
-  /** What every message begins with, except e-mail. Others are ignored. */
+  /** The prefix of every message except e-mail. Messages without it are ignored. */
   readonly token: string;
   readonly messages: ReturnType<typeof createPhpMessages>;
   readonly mail: RequestCallbacks["mail"];

@@ -14,7 +14,7 @@ import { inspectRoots, machineRoot } from "./versions/discovery.ts";
 const descriptors = () => readdirSync("/proc/self/fd").length;
 const sandboxes = () => descendantsOf(process.pid).filter((pid) => commandLineOf(pid).startsWith("bwrap "));
 
-/** Compiles what the site shares with others. Otherwise, a sandbox would do so meanwhile. */
+/** Compiles the shared code now. Otherwise, a sandbox would do so during the test. */
 async function compileFor({ environment }: Site, world: NativeWorld): Promise<void> {
   const layout = await world.runtime.layout(environment);
   const { offered } = await inspectRoots([machineRoot]);
@@ -57,7 +57,7 @@ test("an environment that sleeps has no process, descriptor or folder for socket
   await expect.poll(descriptors).toBeLessThanOrEqual(before);
 });
 
-test("of environments that are awake, the one that was used least recently falls asleep for another one", async () => {
+test("the least recently used environment falls asleep to make room for another one", async () => {
   // For two native workers, and none of the playground.
   const world = await openNative({ allWorkersMemoryBytes: 150e6, maxWorkers: 100 });
   onTestFinished(() => world.close());

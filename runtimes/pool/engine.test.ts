@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { ServedEnvironment } from "../serving.ts";
 import { combineEngines, type Engine, whenNeeded } from "./engine.ts";
 
-/** An engine that can't start a worker, and notes what happens to it. */
+/** An engine that can't start a worker, and records its calls. */
 function engineNamed(name: string, events: string[]): Engine {
   return {
     start: () => {

@@ -13,7 +13,7 @@ export interface Engine<Machinery extends Facts = Facts> {
   /** Prepares for workers of an environment that is served from now on, or has been tried out. Absent: nothing to prepare. */
   anticipate?(environment: ServedEnvironment): void;
   status(): EngineStatus<Machinery>;
-  /** Ends what it runs besides the pool's workers, which have ended. */
+  /** Ends the engine's other processes. The pool's workers have ended. */
   close(): Promise<void>;
 }
 
@@ -52,7 +52,7 @@ export function combineEngines(engines: Readonly<Record<string, Engine>>): Engin
   };
 }
 
-/** An engine that is made when an environment first needs it, because what it keeps ready takes memory and processor time. */
+/** An engine that is made when an environment first needs it, because spare workers take memory and processor time. */
 export function whenNeeded(make: () => Engine): Engine {
   let made: Engine | null = null;
   const engine = () => {

@@ -192,7 +192,7 @@ test("runtimes share the workers, and an environment that has moved to another r
   expect(started).toEqual(["playground", "native", "playground", "native"]);
 }, 30_000);
 
-test("when an environment moves to another runtime, its workers end, and the one that was tried out serves visitors", async () => {
+test("when an environment moves to another runtime, its workers end, and the trial's worker serves visitors", async () => {
   const pool = openPool({ maxWorkers: 4 });
   const [from, to] = [
     { ...environment("site"), runtime: "playground" },

@@ -8,7 +8,7 @@ interface ParameterOptions {
   readonly bodyBytes: number;
   /** Where the platform's PHP sends its messages: a path in the sandbox. */
   readonly messageSocket: string;
-  /** What its messages begin with. */
+  /** The prefix of its messages. */
   readonly messageToken: string;
   /** PHP's time limit. */
   readonly seconds: number;

@@ -70,7 +70,7 @@ export function numberAt(address: string): number | null {
 const allowedMark = "0x73770001";
 
 /**
- * Creates the table with all rules. No environment is known yet, and nothing leads to the edge. It allows what an earlier one has
+ * Creates the table with all rules. No environment is known yet, and nothing leads to the edge. It allows packets that an earlier one has
  * allowed. `isSecond`: it comes after the tables of the edge, and decides only while there is none.
  */
 export function createTable(

@@ -17,12 +17,12 @@ interface AheadOptions {
 export interface Ahead {
   /** Compiles the code that new environments of this PHP version get, if WordPress is there. */
   compileDefault(phpVersion: string): Promise<void>;
-  /** Compiles what the environment uses. */
+  /** Compiles the shared code of the environment. */
   compileFor(environment: SharingEnvironment): void;
 }
 
 export function createAhead(store: OpcodeStore, { assets, phpOf, onFailure }: AheadOptions): Ahead {
-  /** What has been asked for, and when, as `performance.now()`. */
+  /** When each compilation was requested (`performance.now()`), by key. */
   const asked = new Map<string, number>();
 
   function compileFor(environment: SharingEnvironment): void {

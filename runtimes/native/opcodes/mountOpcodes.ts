@@ -14,7 +14,7 @@ interface MountedOpcodes extends Pick<Sandbox, "mounts" | "memoryFolders"> {
   readonly settings: Readonly<Record<string, string>>;
 }
 
-/** PHP of another build may want to keep opcodes there, but it is for those that are mounted. */
+/** PHP of another build may try to store opcodes there; the folder is only the mount point. */
 const opcodeFolderBytes = 64 << 10;
 
 /**

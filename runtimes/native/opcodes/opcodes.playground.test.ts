@@ -1,6 +1,6 @@
 /**
- * Shared code that is compiled once. The scripts here are changed behind PHP's back, with the same size and time: what PHP then runs shows
- * whether it used what was compiled before.
+ * Shared code that is compiled once. The scripts here are changed without changing their size and time: PHP's output then shows
+ * whether it used the compiled code.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -88,7 +88,7 @@ async function compiled(from = store): Promise<Opcodes> {
 
 const opcodeFileOf = (found: Opcodes) => path.join(found.folder, "site", "shared", "script.php.bin");
 
-/** What the script prints in a php-fpm that starts for it. */
+/** The script's output in a new php-fpm. */
 async function printed(): Promise<string> {
   restarts += 1;
   await world.serving.setEnvironments([{ ...environment, phpRestarts: restarts }]);
@@ -97,7 +97,7 @@ async function printed(): Promise<string> {
   return page.text;
 }
 
-test("environments run what was compiled before, and compile nothing themselves", async () => {
+test("environments run the compiled code, and compile none of it themselves", async () => {
   await compiled();
   await writeScript("anything");
   expect(await printed()).toBe("compiled");
@@ -174,7 +174,7 @@ test("a process that finds a damaged set compiles it again", async () => {
   expect(await printed()).toBe("repaired");
 });
 
-test("what was compiled for other extensions is not used, neither by this process nor by the next one", async () => {
+test("opcodes that were compiled with other extensions are not used, neither by this process nor by the next one", async () => {
   await compiled();
   const { php, ...others } = await job();
   const changed = { ...others, php: { ...php, extensions: [...php.extensions, "zzz"] } };
@@ -193,7 +193,7 @@ test("sites stay available when all opcodes are removed meanwhile, and are compi
   await expect.poll(() => readdir(found.folder).catch(() => null), { timeout: 60_000 }).not.toBe(null);
 });
 
-test("a process that closes leaves nothing of what it was compiling", async () => {
+test("a process that closes removes its unfinished compilation", async () => {
   const opcodes = path.join(folder, "closing");
   const closing = openStore({ folder: opcodes });
   expect(await closing.find(await job())).toBe(null);
@@ -227,31 +227,34 @@ test.each<[string, (place: string) => Promise<OpcodeJob>]>([
       return { ...found, shared: [...found.shared, { from: `${place}-code`, to: "/code", isWritable: false }] };
     },
   ],
-])("what could not be %s is tried again after some minutes, and reported once until then", async (word, jobIn) => {
-  vi.useFakeTimers({ toFake: ["performance"] });
-  onTestFinished(() => void vi.useRealTimers());
-  const place = path.join(folder, `failing-${word.replace(" ", "-")}`);
-  const failures: unknown[] = [];
-  const run = `${place}-run`;
-  // A file where folders belong.
-  await writeFile(run, "");
-  const failing = openStore({ folder: place, run, onFailure: (error) => failures.push(error) });
-  const wanted = await jobIn(place);
-  const find = async () => {
-    const found = await failing.find(wanted);
-    await failing.settled();
-    return found;
-  };
-  expect([await find(), await find()]).toEqual([null, null]);
-  expect(failures).toHaveLength(1);
-  await rm(run);
-  await mkdir(`${place}-code`);
-  expect(await find()).toBe(null);
-  vi.advanceTimersByTime(retryMilliseconds);
-  expect(await find()).toBe(null);
-  expect(await find()).not.toBe(null);
-  expect(failures).toHaveLength(1);
-});
+])(
+  "code that could not be %s is tried again after some minutes, and the failure is reported once until then",
+  async (word, jobIn) => {
+    vi.useFakeTimers({ toFake: ["performance"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const place = path.join(folder, `failing-${word.replace(" ", "-")}`);
+    const failures: unknown[] = [];
+    const run = `${place}-run`;
+    // A file where folders belong.
+    await writeFile(run, "");
+    const failing = openStore({ folder: place, run, onFailure: (error) => failures.push(error) });
+    const wanted = await jobIn(place);
+    const find = async () => {
+      const found = await failing.find(wanted);
+      await failing.settled();
+      return found;
+    };
+    expect([await find(), await find()]).toEqual([null, null]);
+    expect(failures).toHaveLength(1);
+    await rm(run);
+    await mkdir(`${place}-code`);
+    expect(await find()).toBe(null);
+    vi.advanceTimersByTime(retryMilliseconds);
+    expect(await find()).toBe(null);
+    expect(await find()).not.toBe(null);
+    expect(failures).toHaveLength(1);
+  },
+);
 
 test("the folder for sockets is closed to others when compiling creates it", async () => {
   const run = path.join(folder, "closed");

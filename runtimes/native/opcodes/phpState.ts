@@ -1,4 +1,4 @@
-/** What of an installation of PHP compiled code depends on. */
+/** The parts of a PHP installation that compiled code depends on. */
 import { globSync, type Stats, statSync } from "node:fs";
 import path from "node:path";
 import type { PhpProgram } from "../environmentSandbox.ts";

@@ -5,8 +5,8 @@
  * - A set fits one build of PHP with its extensions and settings, one version of the shared code and one version of our settings; its
  *   record says which. Any other set is replaced.
  * - A set is used when all of its files have been compared with the record, once in each process. After that, PHP itself compares each
- *   file with its own checksum, build and script: what is missing or damaged, it compiles.
- * - No environment waits for a set that is missing: it is compiled meanwhile, and environments that start later use it. What failed is
+ *   file with its own checksum, build and script: missing and damaged files are compiled again.
+ * - No environment waits for a set that is missing: it is compiled meanwhile, and environments that start later use it. A failed compilation is
  *   tried again when one starts some minutes later.
  */
 import { createHash, hash, randomBytes } from "node:crypto";
@@ -25,7 +25,7 @@ export interface OpcodeStore {
   find(job: OpcodeJob): Promise<Opcodes | null>;
   /** Resolves when nothing is being compiled. */
   settled(): Promise<void>;
-  /** Gives up what is being compiled, or waits to be. Resolves when nothing of it is left. */
+  /** Cancels running and waiting compilations. Resolves when their files are removed. */
   close(): Promise<void>;
 }
 
@@ -39,7 +39,7 @@ export interface OpcodeStoreOptions {
 }
 
 interface SetRecord {
-  /** Of what has been compiled. */
+  /** Of the compiled set. */
   readonly fingerprint: string;
   readonly build: string;
   /** Of all files. */
@@ -70,7 +70,7 @@ export function createOpcodeStore({ folder, run, onFailure }: OpcodeStoreOptions
   const { signal } = closing;
   let compiling: Promise<unknown> = removeUnused(folder, signal).catch(report);
 
-  /** What is given up has not failed. */
+  /** A cancelled compilation has not failed. */
   function report(error: unknown): void {
     if (!signal.aborted) onFailure(error);
   }
@@ -115,7 +115,8 @@ export function createOpcodeStore({ folder, run, onFailure }: OpcodeStoreOptions
       for (const each of [building, temporary]) await removeTree(each);
     }
     const made = await verified(set, fingerprint);
-    if (made === null) throw new Error(`What PHP compiled to ${set} was damaged at once. Check the disk.`);
+    if (made === null)
+      throw new Error(`The opcodes in ${set} were damaged right after PHP wrote them. Check the disk.`);
     return made;
   }
 
@@ -161,7 +162,7 @@ function nameOf({ php, shared }: OpcodeJob): string {
   return hash("sha256", JSON.stringify([php.root, php.fpm, shared.map(({ from, to }) => [from, to])])).slice(0, 16);
 }
 
-/** Identifies what is compiled, by whom and with which settings. Scripts are identified as PHP does it, and by their size. */
+/** Identifies a compilation: its code, PHP and settings. Scripts are identified as PHP does it, and by their size. */
 async function fingerprintOf(job: OpcodeJob): Promise<string> {
   const digest = createHash("sha256").update(JSON.stringify([phpStateOf(job.php), job.settings]));
   for (const { from } of job.shared) {
@@ -229,7 +230,7 @@ async function recordOf(set: string): Promise<SetRecord | null> {
   }
 }
 
-/** Removes sets whose PHP or WordPress is gone, and what a killed process left. */
+/** Removes sets whose PHP or WordPress is gone, and leftovers of killed processes. */
 async function removeUnused(folder: string, signal: AbortSignal): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (const name of await readdir(folder)) {

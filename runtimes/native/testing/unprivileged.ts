@@ -1,4 +1,4 @@
-/** Serves a site natively, in a process of its own that is not root. Prints what a visitor and WP-CLI get, as JSON. */
+/** Serves a site natively, in a process of its own that is not root. Prints the answers to a visitor and to WP-CLI as JSON. */
 import { addScript, runPhp, visitorOf } from "../../testing/visitor.ts";
 import { openNative } from "./world.ts";
 
