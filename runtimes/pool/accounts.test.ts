@@ -21,8 +21,8 @@ function environment(id: string): AccountedMember["environment"] {
   };
 }
 
-/** Creates workers that use this CPU time, in milliseconds, between two measurements. */
-function makeWorkers(usage: Readonly<Record<string, CpuTime>>) {
+/** Creates workers that use this CPU time, in milliseconds, between two measurements. `haveGroups`: whether companies have control groups. */
+function makeWorkers(usage: Readonly<Record<string, CpuTime>>, { haveGroups } = { haveGroups: false }) {
   const measured = new Map<number, CpuTime>();
   const steps = new Map<string, number>();
   const members = Object.keys(usage).map((id, index): AccountedMember => {
@@ -30,10 +30,10 @@ function makeWorkers(usage: Readonly<Record<string, CpuTime>>) {
     const worker = { pid: index + 1, requests: 5, firstBegan: 0, setLoadSteps };
     return { environment: environment(id), isBusy: true, candidateUntil: 0, worker };
   });
-  const accounts = createAccounts(
-    () => members,
-    (pid) => measured.get(pid) ?? { used: 0, wanted: 0 },
-  );
+  const accounts = createAccounts(() => members, {
+    cpuTime: (pid) => measured.get(pid) ?? { used: 0, wanted: 0 },
+    haveGroups: () => haveGroups,
+  });
   function pass(intervals: number, now: Readonly<Record<string, CpuTime>> = usage): void {
     for (let count = 0; count < intervals; count += 1) {
       for (const {
@@ -61,7 +61,15 @@ test("a busy environment gets low priority, and the default again when it is qui
   expect(stepsOf("loud")).toBe(5);
 });
 
-test("a company with many little environments gets no more CPU time than one with a busy environment", () => {
+test("a quiet environment keeps its priority next to a busy one of its company, if companies have control groups", () => {
+  const usage = { "one/busy": { used: interval, wanted: interval }, "one/quiet": { used: 0, wanted: 0 } };
+  const { pass, stepsOf } = makeWorkers(usage, { haveGroups: true });
+  pass(20);
+  expect(stepsOf("one/busy")).toBe(19);
+  expect(stepsOf("one/quiet")).toBe(5);
+});
+
+test("without control groups, a company with many little environments gets no more CPU time than one with a busy environment", () => {
   const part = { used: interval / 5, wanted: interval / 5 };
   const many = Object.fromEntries([1, 2, 3, 4, 5].map((index) => [`many/${index}`, part]));
   const { pass, stepsOf } = makeWorkers({ ...many, "one/1": part });

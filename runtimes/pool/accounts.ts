@@ -1,16 +1,25 @@
 /**
- * Resource usage of each environment since this process started, and the worker priorities that follow from that of each
- * company.
+ * Resource usage of each environment since this process started, and the priorities of workers that follow.
+ *
+ * With control groups, which divide processor time between companies, a worker's priority follows from its environment's load: it only
+ * matters next to workers of the same company. Without them, it follows from its company's load: many environments must not give a
+ * company more time than one.
  */
 import { availableParallelism } from "node:os";
-import { companyProcesses, runInBackground, separateLoudCompanies, weighCompanies } from "../processor/companies.ts";
+import {
+  companiesHaveGroups,
+  companyProcesses,
+  runInBackground,
+  separateLoudCompanies,
+  weighCompanies,
+} from "../processor/companies.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../serving.ts";
 import { makeBackgroundRule } from "./background.ts";
-import { createCompanyLoads } from "./companyLoads.ts";
 import { type CompanyUse, makeTimeCounter, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
 import { type CpuTime, cpuTimeOf, createCpuMeter, usedTimeOf } from "./cpuTime.ts";
 import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
 import { isAtFirstRequest, limitsOf } from "./limits.ts";
+import { createLoads } from "./loads.ts";
 import { makeLoudRule } from "./loudCompanies.ts";
 import { isCandidate, type Member } from "./member.ts";
 import { companyOf } from "./shares.ts";
@@ -65,16 +74,22 @@ export interface Accounts {
   close(): void;
 }
 
-/**
- * Creates the accounts. Measures `members` regularly and lowers the priority of busy companies. `cpuTime` measures a process.
- */
+interface AccountsOptions {
+  /** Measures a process. */
+  readonly cpuTime?: (pid: number) => CpuTime | null;
+  /** Whether control groups divide processor time between companies. */
+  readonly haveGroups?: () => boolean;
+}
+
+/** Creates the accounts. Measures `members` regularly and lowers the priority of busy environments or companies. */
 export function createAccounts(
   members: () => readonly AccountedMember[],
-  cpuTime: (pid: number) => CpuTime | null = cpuTimeOf,
+  { cpuTime = cpuTimeOf, haveGroups = companiesHaveGroups }: AccountsOptions = {},
 ): Accounts {
   const accounts = new Map<string, Account>();
   const meter = createCpuMeter(cpuTime);
-  const loads = createCompanyLoads();
+  const companyLoads = createLoads();
+  const environmentLoads = createLoads();
   const isInBackground = makeBackgroundRule(availableParallelism());
   const loudCompanies = makeLoudRule(availableParallelism());
   const timeSince = makeTimeCounter(usedTimeOf);
@@ -93,13 +108,15 @@ export function createAccounts(
     const account = of(environment.id);
     account.counted.cpuMilliseconds += time.used;
     account.pending += time.used;
-    loads.add(companyOf(environment), time);
+    companyLoads.add(companyOf(environment), time);
+    environmentLoads.add(environment.id, time);
   }
 
   /** Someone who changes the site waits for a trial; and booting is soon done if it is not slowed down. */
   function stepsOf(member: AccountedMember): number {
-    const isExempt = isCandidate(member) || isAtFirstRequest(member.worker);
-    return isExempt ? defaultSteps : loads.stepsOf(companyOf(member.environment));
+    if (isCandidate(member) || isAtFirstRequest(member.worker)) return defaultSteps;
+    const { environment } = member;
+    return haveGroups() ? environmentLoads.stepsOf(environment.id) : companyLoads.stepsOf(companyOf(environment));
   }
 
   function updateGroups(now: number): void {
@@ -107,7 +124,7 @@ export function createAccounts(
     const loud = loudCompanies(times, now);
     const milliseconds = [...loud].reduce((sum, company) => sum + (times.get(company) ?? 0), 0);
     ofLoud = observe(ofLoud, milliseconds, now, halfLife);
-    runInBackground(isInBackground({ waiting: loads.waiting(loud), used: ofLoud.cores }, now));
+    runInBackground(isInBackground({ waiting: companyLoads.waiting(loud), used: ofLoud.cores }, now));
     use = observeUse(use, times, { now, halfLife: weightHalfLife });
     weighCompanies(weightsOf(use));
     void separateLoudCompanies(loud);
@@ -124,7 +141,8 @@ export function createAccounts(
           : observe(recent, pending, now, recentHalfLife);
       account.pending = 0;
     }
-    loads.update();
+    companyLoads.update();
+    environmentLoads.update();
     for (const member of members()) member.worker.setLoadSteps(stepsOf(member));
   }
 

@@ -36,6 +36,11 @@ export function useProcessorGroups(data: string): void {
   current = { ...groups, services: place.folder, isInBackground: null, weights: new Map(), isEdge: false };
 }
 
+/** Whether control groups divide processor time between companies. */
+export function companiesHaveGroups(): boolean {
+  return current !== null;
+}
+
 /** Makes this process the edge. Call after `useProcessorGroups`. */
 export function joinEdgeGroup(): void {
   const groups = current;

@@ -13,7 +13,7 @@
  * other processes.
  *
  * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
- * (`pool/companyLoads.ts`).
+ * (`pool/accounts.ts`).
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";

@@ -1,7 +1,7 @@
 /** The priority of commands, which is lower while their company uses much CPU time. As for workers, see `pool/accounts.ts`. */
 import type { ChildProcess } from "node:child_process";
-import { createCompanyLoads } from "../pool/companyLoads.ts";
 import { createCpuMeter } from "../pool/cpuTime.ts";
+import { createLoads } from "../pool/loads.ts";
 import { ProcessPriority } from "../pool/priority.ts";
 import { shareProcessor } from "../processor/companies.ts";
 
@@ -22,7 +22,7 @@ interface Command {
 export function createCommandPriorities({ sharesProcessor }: { readonly sharesProcessor: boolean }): CommandPriorities {
   const commands = new Set<Command>();
   const meter = createCpuMeter();
-  const loads = createCompanyLoads();
+  const loads = createLoads();
 
   const timer = setInterval(() => {
     for (const command of commands) loads.add(command.company, meter.measure(command) ?? { used: 0, wanted: 0 });
