@@ -27,6 +27,7 @@ const isolated = [
   "contract/clients.test.ts",
   "runtimes/sqlite/replace/replaceTexts.test.ts",
   "runtimes/playground/php/dnsRecords.playground.test.ts",
+  "runtimes/playground/php/flushing.playground.test.ts",
 ];
 
 /** Started last, these would keep one worker busy and leave the other idle. */

@@ -1,6 +1,7 @@
 /** The functions of the operating system that PHP gets from here instead of from the library. */
 import type { InstantiateWasm } from "@php-wasm/node";
 import { addCppFunctions } from "./extensions.ts";
+import { flush, type OpenFiles } from "./flushing.ts";
 import { hostNameImports, type PhpMemory } from "./hostNameImports.ts";
 import { HostNames } from "./hostNames.ts";
 import { guardNetwork, type NetworkedRuntime, type NetworkRules } from "./socket.ts";
@@ -21,7 +22,7 @@ const missingFunctions = { getdtablesize: () => maxOpenFiles };
  */
 const timers = { _setitimer_js: () => 0 };
 
-type Runtime = NetworkedRuntime & PhpMemory;
+type Runtime = NetworkedRuntime & PhpMemory & { readonly FS: OpenFiles };
 
 function isRuntime(runtime: object): runtime is Runtime {
   const used = ["FS", "websocket", "outboundNetworkProxyServer", "UTF8ToString", "stringToUTF8", "_malloc", "_free"];
@@ -43,8 +44,16 @@ export class SystemCalls {
   /** Instantiates PHP's module. The library expects this to happen asynchronously. */
   instantiate(module: WebAssembly.Module): InstantiateWasm {
     return (imports, receive) => {
-      const env = { ...imports.env, ...missingFunctions, ...timers, ...this.#suspending(imports.env ?? {}) };
-      void WebAssembly.instantiate(module, { ...imports, env }).then((instance) => {
+      const env = {
+        ...imports.env,
+        ...missingFunctions,
+        ...timers,
+        ...this.#suspending(imports.env ?? {}),
+        __syscall_fdatasync: (descriptor: number) => -this.#flush(descriptor),
+      };
+      const { wasi_snapshot_preview1: standard } = imports;
+      const wasi_snapshot_preview1 = { ...standard, fd_sync: (descriptor: number) => this.#flush(descriptor) };
+      void WebAssembly.instantiate(module, { ...imports, env, wasi_snapshot_preview1 }).then((instance) => {
         // Extensions, which are loaded later, look here.
         addCppFunctions(imports.env ?? {}, instance.exports);
         receive(instance, module);
@@ -57,14 +66,19 @@ export class SystemCalls {
       emscripten_sleep: (milliseconds: number) => this.#waiting.sleep(milliseconds),
       __asyncjs__wasm_poll_socket: (descriptor: number, events: number, milliseconds: number) =>
         this.#waiting.poll(descriptor, events, milliseconds),
-      ...hostNameImports(this.#names, () => this.#memory(), original),
+      ...hostNameImports(this.#names, () => this.#started(), original),
     };
     return Object.fromEntries(
       Object.entries(replaced).map(([name, imported]) => [name, new WebAssembly.Suspending(imported)]),
     );
   }
 
-  #memory(): PhpMemory {
+  /** Returns the number of an error; 0: none. */
+  #flush(descriptor: number): number {
+    return flush(this.#started().FS, descriptor);
+  }
+
+  #started(): Runtime {
     if (this.#runtime === null) throw new Error("PHP has not started yet.");
     return this.#runtime;
   }
