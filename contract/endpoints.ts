@@ -7,6 +7,7 @@ import { addDownloadableBackup, listDownloadableBackups } from "./backups/downlo
 import { exportActivity, listActivity } from "./company/activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, setAllowedAddresses } from "./company/apiKeys.ts";
 import { getCompanyLimits } from "./company/limits.ts";
+import { listUsers } from "./company/users.ts";
 import { validateKey } from "./company/validate.ts";
 import { getCertificate, removeCertificate, replaceCertificate } from "./domains/certificates.ts";
 import { createDnsRecord, deleteDnsRecord, listDnsRecords, updateDnsRecord } from "./domains/dnsRecords.ts";
@@ -196,6 +197,7 @@ export const endpoints = {
   exportActivity,
   listRegions,
   listPhpVersions,
+  listUsers,
   validateKey,
 } as const satisfies Record<string, Endpoint>;
 

@@ -3,6 +3,7 @@ import { exportLog } from "@sitewright/server/app/company/activityExport.ts";
 import * as apiKeys from "@sitewright/server/app/company/apiKeys.ts";
 import { rotate } from "@sitewright/server/app/company/keyRotation.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
+import * as users from "@sitewright/server/app/company/users.ts";
 import { validate } from "@sitewright/server/app/company/validate.ts";
 import * as phpVersions from "@sitewright/server/app/sites/phpVersions.ts";
 import * as regions from "@sitewright/server/app/sites/regions.ts";
@@ -18,6 +19,7 @@ export const companyCalls = {
   rotateApiKey: (context, { params, body }) => rotate(context, params.key_id, body.overlap_hours),
   revokeApiKey: (context, { params, query }) => apiKeys.revoke(context, params.key_id, query.keep_successor),
   getCompanyLimits: (context) => limits.get(context),
+  listUsers: (context) => users.list(context),
   validateKey: (context) => validate(context),
   listActivity: (context, { query }) => activity.list(context, query),
   listRegions: (context) => regions.list(context),

@@ -44,3 +44,21 @@ export async function isUserOf(
     .executeTakeFirst();
   return row !== undefined;
 }
+
+/** A user as others see it. */
+export interface ShownUser {
+  readonly id: string;
+  readonly email: string;
+  readonly full_name: string;
+}
+
+/** Lists the users of a company, oldest first. */
+export function listUsers(database: Database, companyId: string): Promise<ShownUser[]> {
+  return database
+    .selectFrom("users")
+    .select(["id", "email", "full_name"])
+    .where("company_id", "=", companyId)
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+}
