@@ -117,6 +117,18 @@ describe("groups of this machine", () => {
     process.kill(pid);
   });
 
+  test("with version 1, the installation has the time of several of the programs next to it, for its companies as well", async () => {
+    const pid = start();
+    shareProcessor("one", pid);
+    if (groups?.version !== 1) return;
+    const installation = path.dirname(groups.services);
+    expect(Number(readFileSync(path.join(installation, "cpu.shares"), "utf8"))).toBeGreaterThan(1_024);
+    await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
+    for (const id of [pid, process.pid]) expect(groupsOf(id)).toContain(`/${path.basename(installation)}/`);
+    closeProcessorGroups(data);
+    expect(groupsOf(process.pid)).not.toContain(path.basename(installation));
+  });
+
   test("the installation has groups until it closes them", () => {
     expect(hasProcessorGroups(data, process.pid)).toBe(groups !== null);
     closeProcessorGroups(data);

@@ -19,8 +19,6 @@ interface Current extends Groups {
   isInBackground: boolean | null;
   /** Of companies, relative to the usual weight. Absent: not set. */
   weights: ReadonlyMap<string, number>;
-  /** The group of the server's processes. */
-  readonly services: string;
   /** Whether this process is in the edge's group, and so are processes that it starts. */
   isEdge: boolean;
 }
@@ -33,7 +31,7 @@ export function useProcessorGroups(data: string): void {
   if (place === null) return;
   const groups = groupsAt(place, data);
   if (!existsSync(groups.background)) return;
-  current = { ...groups, services: place.folder, isInBackground: null, weights: new Map(), isEdge: false };
+  current = { ...groups, isInBackground: null, weights: new Map(), isEdge: false };
 }
 
 /** Whether control groups divide processor time between companies. */

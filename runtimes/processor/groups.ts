@@ -12,6 +12,9 @@
  * The edge has a group of its own with a larger weight: visitors' requests need little time, and should not wait for the server's
  * other processes.
  *
+ * All of these groups are in one of the installation: next to programs that are not Sitewright's, it has the time of several of them,
+ * and its parts divide that as they would divide the whole machine. With version 2, that is the group of the systemd service.
+ *
  * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
  * (`pool/accounts.ts`).
  */
@@ -29,19 +32,27 @@ export interface Groups {
   /** Of workers that are started in advance. It is in the background and has the smallest weight, because nobody waits for them. */
   readonly spares: string;
   readonly edge: string;
+  /** Of the server's other processes. */
+  readonly services: string;
 }
 
 /** The name of the spares' group, which no company can have. */
 export const sparesName = "spares";
 
-/** The name of the group to which version 2 moves the server's processes. */
+/** The name of the group to which the server's processes move. */
 const servicesName = "services";
 
 /**
- * Weights, relative to that of one of the server's processes, or with version 2 of all of them. `starved` is that of all companies
- * of the background while they are out of it, or always with kernels before 5.15, which have no background.
+ * Weights, relative to that of all the server's processes in `services`. `starved` is that of all companies of the background while they
+ * are out of it, or always with kernels before 5.15, which have no background.
  */
 export const weights = { starved: 1 / 5, foreground: 1 / 2, edge: 4, spares: 1 / 8 };
+
+/**
+ * The weight of the installation with version 1, relative to that of a single process next to it. With 1, a machine on which other
+ * programs work would leave sites almost nothing.
+ */
+const installationWeight = 8;
 
 /** The file that sets a group's weight, and the usual weight. */
 const settings = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
@@ -51,20 +62,35 @@ export function groupName(data: string): string {
   return `sitewright-${createHash("sha256").update(path.resolve(data)).digest("hex").slice(0, 12)}`;
 }
 
-/** Whether a place of version 2 is one of the server's own groups, next to which the others are. */
+/** Whether a place is the group of the server's processes, next to which the others are. */
 export const isServices = (folder: string): boolean => path.basename(folder) === servicesName;
 
+/** The folder that contains the groups of the installation, as seen by a process at this place. */
+function installationAt({ version, folder }: Place, data: string): string {
+  const above = path.dirname(folder);
+  if (version === 2) return isServices(folder) ? above : folder;
+  const isMoved = isServices(folder) && path.basename(above) === groupName(data);
+  return isMoved ? above : path.join(folder, groupName(data));
+}
+
 /** The groups of the installation with this data folder, which may not exist, as seen by a process at this place. */
-export function groupsAt({ version, folder }: Place, data: string): Groups {
-  const isMoved = version === 2 && isServices(folder);
-  const background = path.join(isMoved ? path.dirname(folder) : folder, groupName(data));
-  const spares = path.join(background, sparesName);
-  return { version, background, spares, foreground: `${background}-quiet`, edge: `${background}-edge` };
+export function groupsAt(place: Place, data: string): Groups {
+  const installation = installationAt(place, data);
+  const background = path.join(installation, groupName(data));
+  return {
+    version: place.version,
+    background,
+    spares: path.join(background, sparesName),
+    foreground: `${background}-quiet`,
+    edge: `${background}-edge`,
+    services: path.join(installation, servicesName),
+  };
 }
 
 /**
- * Makes the groups and returns their folders, or null if that is not possible here. With version 2 a group has either processes or
- * groups, so the processes of this process's group move to one of their own; only a systemd service with `Delegate=cpu` allows it.
+ * Makes the groups and returns their folders, or null if that is not possible here. This process moves to the group `services`, and so
+ * do those that it starts later. With version 2 a group has either processes or groups, so all processes of this process's group
+ * move; only a systemd service with `Delegate=cpu` allows it.
  */
 export function openProcessorGroups(data: string): Groups | null {
   const place = placeOf("self");
@@ -73,6 +99,7 @@ export function openProcessorGroups(data: string): Groups | null {
   const { version, background, foreground, spares, edge } = groups;
   try {
     if (version === 2) moveServices(place.folder);
+    else joinInstallation(groups);
     for (const folder of [background, foreground]) {
       mkdirSync(folder, { recursive: true });
       if (version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
@@ -86,8 +113,23 @@ export function openProcessorGroups(data: string): Groups | null {
     return groups;
   } catch {
     removeGroups([spares, background, foreground, edge]);
+    if (version === 1) leaveInstallation(groups);
     return null;
   }
+}
+
+/** With version 1, a group may have processes and groups. */
+function joinInstallation({ services, version }: Groups): void {
+  mkdirSync(services, { recursive: true });
+  writeWeight(path.dirname(services), version, installationWeight);
+  writeFileSync(path.join(services, "cgroup.procs"), String(process.pid));
+}
+
+/** Moves this process back to where the installation's group is, and removes that. Errors are ignored. */
+function leaveInstallation({ services }: Groups): void {
+  const installation = path.dirname(services);
+  ignoreErrors(() => writeFileSync(path.join(installation, "..", "cgroup.procs"), String(process.pid)));
+  removeGroups([services, installation]);
 }
 
 function moveServices(folder: string): void {
@@ -123,11 +165,13 @@ function ancestors(): ReadonlySet<string> {
 export function closeProcessorGroups(data: string): void {
   const place = placeOf("self");
   if (place === null) return;
-  const { background, foreground, spares, edge } = groupsAt(place, data);
+  const groups = groupsAt(place, data);
+  const { version, background, foreground, spares, edge } = groups;
   const ofCompanies = [background, foreground].flatMap((folder) =>
     companiesIn(folder).map((company) => path.join(folder, company)),
   );
   removeGroups([...ofCompanies, spares, background, foreground, edge]);
+  if (version === 1) leaveInstallation(groups);
 }
 
 function removeGroups(groups: readonly string[]): void {
