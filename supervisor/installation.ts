@@ -210,7 +210,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         removeRun(config.data);
         removeRunFolder(config.run);
         await closeEnvironmentGroups(config.data);
-        closeProcessorGroups(config.data);
+        await closeProcessorGroups(config.data);
         lock.release();
       }
     },

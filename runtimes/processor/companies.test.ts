@@ -45,7 +45,7 @@ describe("groups of this machine", () => {
       child.kill("SIGKILL");
       await vi.waitUntil(() => child.signalCode !== null);
     }
-    closeProcessorGroups(data);
+    await closeProcessorGroups(data);
     rmSync(data, { recursive: true });
   });
 
@@ -125,13 +125,15 @@ describe("groups of this machine", () => {
     expect(Number(readFileSync(path.join(installation, "cpu.shares"), "utf8"))).toBeGreaterThan(1_024);
     await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
     for (const id of [pid, process.pid]) expect(groupsOf(id)).toContain(`/${path.basename(installation)}/`);
-    closeProcessorGroups(data);
+    for (const child of children) child.kill("SIGKILL");
+    await closeProcessorGroups(data);
     expect(groupsOf(process.pid)).not.toContain(path.basename(installation));
+    expect(existsSync(installation)).toBe(false);
   });
 
-  test("the installation has groups until it closes them", () => {
+  test("the installation has groups until it closes them", async () => {
     expect(hasProcessorGroups(data, process.pid)).toBe(groups !== null);
-    closeProcessorGroups(data);
+    await closeProcessorGroups(data);
     expect(hasProcessorGroups(data, process.pid)).toBe(false);
   });
 

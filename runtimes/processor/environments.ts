@@ -14,7 +14,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { groupName, isServices, weights, writeWeight } from "./groups.ts";
+import { closing, groupName, isServices, weights, writeWeight } from "./groups.ts";
 import { type Controller, type Place, placeOf } from "./place.ts";
 
 export interface GroupOwner {
@@ -174,9 +174,6 @@ async function removeEmptyIn(folder: string): Promise<void> {
     await rmdir(group).catch(() => undefined);
   }
 }
-
-/** How often, and how many milliseconds apart, the groups of processes that have just ended are tried to be removed. */
-const closing = { attempts: 40, milliseconds: 25 };
 
 /** Removes all groups of environments, whose processes must have ended. Others may still use them, so errors are ignored. */
 export async function closeEnvironmentGroups(data: string): Promise<void> {

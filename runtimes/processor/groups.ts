@@ -21,6 +21,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { type Place, placeOf } from "./place.ts";
 
 /** The folders of an installation's groups. */
@@ -112,8 +113,8 @@ export function openProcessorGroups(data: string): Groups | null {
     writeWeight(spares, version, weights.spares);
     return groups;
   } catch {
-    removeGroups([spares, background, foreground, edge]);
     if (version === 1) leaveInstallation(groups);
+    removeGroups(foldersOf(groups));
     return null;
   }
 }
@@ -125,11 +126,9 @@ function joinInstallation({ services, version }: Groups): void {
   writeFileSync(path.join(services, "cgroup.procs"), String(process.pid));
 }
 
-/** Moves this process back to where the installation's group is, and removes that. Errors are ignored. */
+/** Moves this process back to where the installation's group is. */
 function leaveInstallation({ services }: Groups): void {
-  const installation = path.dirname(services);
-  ignoreErrors(() => writeFileSync(path.join(installation, "..", "cgroup.procs"), String(process.pid)));
-  removeGroups([services, installation]);
+  ignoreErrors(() => writeFileSync(path.join(services, "..", "..", "cgroup.procs"), String(process.pid)));
 }
 
 function moveServices(folder: string): void {
@@ -161,17 +160,30 @@ function ancestors(): ReadonlySet<string> {
   return found;
 }
 
+/** How often, and how many milliseconds apart, the groups of processes that have just ended are tried to be removed. */
+export const closing = { attempts: 40, milliseconds: 25 };
+
 /** Removes the groups, whose processes must have ended. Others may still use them, so errors are ignored. */
-export function closeProcessorGroups(data: string): void {
+export async function closeProcessorGroups(data: string): Promise<void> {
   const place = placeOf("self");
   if (place === null) return;
   const groups = groupsAt(place, data);
-  const { version, background, foreground, spares, edge } = groups;
+  if (groups.version === 1) leaveInstallation(groups);
+  for (let attempt = 0; foldersOf(groups).some(existsSync) && attempt < closing.attempts; attempt += 1) {
+    // A process that has ended stays in its group for a moment.
+    if (attempt > 0) await setTimeout(closing.milliseconds);
+    removeGroups(foldersOf(groups));
+  }
+}
+
+/** The folders of all groups that this installation has made, inner ones first. */
+function foldersOf({ version, background, foreground, spares, edge, services }: Groups): readonly string[] {
   const ofCompanies = [background, foreground].flatMap((folder) =>
     companiesIn(folder).map((company) => path.join(folder, company)),
   );
-  removeGroups([...ofCompanies, spares, background, foreground, edge]);
-  if (version === 1) leaveInstallation(groups);
+  // With version 2, systemd has made the group of the installation, and this process stays in that of the server's processes.
+  const own = version === 1 ? [services, path.dirname(services)] : [];
+  return [...ofCompanies, spares, background, foreground, edge, ...own];
 }
 
 function removeGroups(groups: readonly string[]): void {
