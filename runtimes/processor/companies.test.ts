@@ -125,9 +125,11 @@ describe("groups of this machine", () => {
     expect(Number(readFileSync(path.join(installation, "cpu.shares"), "utf8"))).toBeGreaterThan(1_024);
     await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
     for (const id of [pid, process.pid]) expect(groupsOf(id)).toContain(`/${path.basename(installation)}/`);
-    for (const child of children) child.kill("SIGKILL");
+    const outliving = start();
+    expect(groupsOf(outliving)).toContain("/services\n");
+    process.kill(pid, "SIGKILL");
     await closeProcessorGroups(data);
-    expect(groupsOf(process.pid)).not.toContain(path.basename(installation));
+    for (const id of [outliving, process.pid]) expect(groupsOf(id)).not.toContain(path.basename(installation));
     expect(existsSync(installation)).toBe(false);
   });
 

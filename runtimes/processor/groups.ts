@@ -126,14 +126,22 @@ function joinInstallation({ services, version }: Groups): void {
   writeFileSync(path.join(services, "cgroup.procs"), String(process.pid));
 }
 
-/** Moves this process back to where the installation's group is. */
+/** Moves the server's processes back to where the installation's group is: the guard of the firewall's rules outlives all others. */
 function leaveInstallation({ services }: Groups): void {
-  ignoreErrors(() => writeFileSync(path.join(services, "..", "..", "cgroup.procs"), String(process.pid)));
+  const above = path.resolve(services, "../..");
+  ignoreErrors(() => {
+    for (const pid of processesIn(services)) ignoreErrors(() => writeFileSync(path.join(above, "cgroup.procs"), pid));
+  });
+}
+
+/** Throws if the group doesn't exist. */
+function processesIn(group: string): readonly string[] {
+  return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean);
 }
 
 function moveServices(folder: string): void {
   const controllers = readFileSync(path.join(folder, "cgroup.controllers"), "utf8").trim().split(" ");
-  const pids = readFileSync(path.join(folder, "cgroup.procs"), "utf8").split("\n").filter(Boolean);
+  const pids = processesIn(folder);
   const isService = path.basename(folder).endsWith(".service") && process.env.SYSTEMD_EXEC_PID !== undefined;
   const own = ancestors();
   // Processes of others, such as those of a login, must stay where they are.
