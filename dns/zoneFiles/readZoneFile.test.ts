@@ -118,6 +118,20 @@ key\tTXT\ta="b c"
     ]);
   });
 
+  test("Route 53 writes wildcards as escapes, and Windows the age of records", () => {
+    const text = `\\052.shop.example. 300 IN A 192.0.2.1
+\\052 300 IN TXT "x"
+pc                      [AGE:3630324]\t900\tA\t192.0.2.9
+                        [AGE:3630324]\tAAAA\t2001:db8::9
+`;
+    expect(rowsOf(text, zone)).toEqual([
+      "*.shop.example 300 A 192.0.2.1",
+      '*.shop.example 300 TXT "x"',
+      "pc.shop.example 900 A 192.0.2.9",
+      "pc.shop.example 900 AAAA 2001:db8::9",
+    ]);
+  });
+
   test("dig has records of the signature, and BIND generic types, other classes and included files", () => {
     const text = `; <<>> DiG 9.18 <<>> AXFR shop.example
 shop.example. 300 IN RRSIG A 13 2 300 20260101000000 20250101000000 1 shop.example. AAAA

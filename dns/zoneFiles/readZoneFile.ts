@@ -164,7 +164,7 @@ function generate(words: readonly string[], context: Context): readonly Read[] {
 
 function readRecord(written: readonly string[], isContinued: boolean, context: Context): Read {
   const words = [...written];
-  if (!isContinued) context.owner = absolute(words.shift() ?? "", context);
+  if (!isContinued) context.owner = absolute(withWildcard(words.shift() ?? ""), context);
   const { owner } = context;
   if (owner === null) throw new BadValue("The first record has no name");
   const { ttl, otherClass } = readTtlAndClass(words);
@@ -180,6 +180,11 @@ function readRecord(written: readonly string[], isContinued: boolean, context: C
   const reason = context.skip?.({ name, type }) ?? reasonToSkip(type, words);
   if (reason !== null) return { reason };
   return { name, type, ttl: context.lastTtl ?? usualTtl, words, origin: context.origin };
+}
+
+/** Route 53 writes `*` as an escape. */
+function withWildcard(name: string): string {
+  return name.replace(/^\\052(?=\.|$)/, "*");
 }
 
 /**
@@ -210,14 +215,14 @@ function reasonToSkip(type: string, words: readonly string[]): string | null {
   return isPlaceholder ? `${truncateForMessage(words.join(" "))} stands for an address of the previous provider` : null;
 }
 
-/** Removes time to live and class, in any order, from the start of the words. */
+/** Removes time to live, class, and the age that Windows writes, in any order, from the start of the words. */
 function readTtlAndClass(words: string[]): { readonly ttl: number | null; readonly otherClass: string | null } {
   let [ttl, otherClass]: [number | null, string | null] = [null, null];
   for (;;) {
     const [word = ""] = words;
     if (ttl === null && timePattern.test(word)) ttl = parseTime(word);
     else if (/^(?:CH|HS|CS|CLASS\d+)$/i.test(word) && !/^CLASS1$/i.test(word)) otherClass = word.toUpperCase();
-    else if (!/^(?:IN|CLASS1)$/i.test(word)) return { ttl, otherClass };
+    else if (!/^(?:IN|CLASS1|\[AGE:\d+\])$/i.test(word)) return { ttl, otherClass };
     words.shift();
   }
 }

@@ -25,6 +25,7 @@ describe("a visitor is anonymous", () => {
     "__stripe_mid=1; __stripe_sid=2; __kla_id=x; store_notice0a1b=hidden",
     "pys_session_limit=1; pys_start_session=1; _dc_gtm_UA-1=1; _gcl_au=1; ttclid=1; _tt_enable_cookie=1",
     "mp_0123456789abcdef0123456789abcdef_mixpanel=x; ph_phc_abc_posthog=x; intercom-id-abc=x; _clck=1; _hjSession_1=x",
+    "_lfa=x; _tccl_visitor=1; _conv_v=1; soundestID=x; _awl=1; wpconsent_preferences=x; cookiefirst-consent=x; uslk_umm_1=x",
     "crisp-client%2Fsession%2F1=x; twk_idm_key=x; __zlcmid=x",
     "wp-settings-1=x; wp-settings-time-1=2",
   ])("with %j", (cookie) => {

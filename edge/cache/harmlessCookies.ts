@@ -23,6 +23,7 @@ export const harmlessCookies: readonly string[] = [
   // Jetpack, Clicky, Parse.ly, Chartbeat, Statcounter, Histats, Adobe, VWO, Optimizely, Piano.
   ...["tk_ai", "tk_qs", "tk_lr", "tk_or", "tk_r3d", "tk_tc", "_jsuid", "_parsely_*", "_cb", "_cb_*", "_chartbeat*"],
   ...["sc_is_visitor_unique", "HstC*", "HstP*", "s_cc", "s_sq", "s_vi", "s_fid", "AMCV_*", "AMCVS_*", "_vwo_*"],
+  ...["_conv_v", "_conv_s", "_lfa", "_tccl_*", "_shopify_y"],
   ...["_vis_opt_*", "optimizelyEndUserId", "optimizelySession", "_pcid", "_pctx", "_pcus", "pa_privacy"],
   // WordPress plugins that count visits: Burst, Koko, Slimstat, Post Views Counter, PixelYourSite.
   ...["burst_uid", "_koko_analytics_*", "slimstat_tracking_code", "pvc_visits*", "pys_*", "pysTrafficSource"],
@@ -30,7 +31,7 @@ export const harmlessCookies: readonly string[] = [
   // Marketing: HubSpot, Klaviyo, Omnisend, Drip, Pardot, Marketo, MailPoet, Mailchimp, ActiveCampaign, Brevo.
   ...["hubspotutk", "__hstc", "__hssc", "__hssrc", "__hs_*", "messagesUtk", "__kla_id", "omnisend*ID", "soundest-*"],
   ...["_drip_client_*", "visitor_id*", "pardot", "_mkto_trk", "mailpoet_page_view", "mailchimp_landing_site"],
-  ...["prism_*", "sib_cuid"],
+  ...["prism_*", "sib_cuid", "soundestID", "_awl"],
   // Order attribution of shops, notices that the browser hides, and payment services' fraud detection.
   ...["sbjs_*", "store_notice*", "__stripe_mid", "__stripe_sid", "__stripe_orig_props"],
   // Consent banners.
@@ -42,11 +43,12 @@ export const harmlessCookies: readonly string[] = [
   ...["moove_gdpr_popup", "cookie_notice_accepted", "hu-consent", "wpgdprc-*", "gdpr_consent*", "catAccCookies"],
   ...["pressidium_cookie_consent", "osano_consentmanager*", "_evidon_consent_cookie", "notice_behavior"],
   ...["notice_gdpr_prefs", "notice_preferences", "cmapi_*", "TAconsentID", "truste.eu.cookie.*", "consentUUID"],
+  ...["wpconsent_preferences", "cookiefirst-consent", "cookiehub"],
   ...["usprivacy", "uc_user_interaction", "ucString", "nsc_bar_*"],
   // Popups and bars: Popup Maker, OptinMonster, Hustle, Sumo, Bloom, Privy, Poptin, Wisepops, WPFront.
   ...["pum-*", "pum_alm_pages_viewed", "om-*", "omSeen*", "omSuccess*", "omGlobal*", "omCountdown*", "_omappv*"],
   ...["hustle_module_*", "inc_optin_*", "__smToken", "__smVID", "__sm*Shown", "etBloomCookie_*", "_privy_*"],
-  ...["poptin_*", "wisepops*", "wpfront-notification-bar-*"],
+  ...["popupally-cookie-*", "poptin_*", "wisepops*", "wpfront-notification-bar-*"],
   // Chats: Intercom, Crisp, Tawk, Zendesk, Drift, LiveChat, Olark, Smartsupp, Jivo. And sharing buttons.
   ...["intercom-*", "crisp-client*", "twk_*", "TawkConnectionTime", "__tawkuuid", "tawkUUID", "__zlcmid", "drift_*"],
   ...[
@@ -61,6 +63,7 @@ export const harmlessCookies: readonly string[] = [
     "hblid",
     "ssupp.*",
     "jv_*",
+    "uslk_*",
   ],
   ...["__atuvc", "__atuvs", "__stid", "__stidv", "__sharethis_cookie_test__"],
   // Bot protection: CleanTalk reads its cookies when a form is sent, Wordfence when it counts visits.
