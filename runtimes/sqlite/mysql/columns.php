@@ -22,6 +22,8 @@ final class Columns {
 	public const CLOCK   = 1024;
 	/** In addition to a kind: members of ENUM and SET. */
 	public const MEMBERS = 2048;
+	/** In addition to a kind: numbers with a fixed number of digits after the point. */
+	public const DIGITS = 4096;
 
 	private const ALL_KINDS = self::NUMBER | self::TEXT | self::TIME | self::BINARY;
 	private const ALL_TIMES = self::DATE | self::MOMENT | self::CLOCK;
@@ -60,6 +62,8 @@ final class Columns {
 	private ?array $names = null;
 	/** Whether one of those is of bytes. */
 	private bool $has_bytes = false;
+	/** Whether one of those is of numbers with a fixed number of digits. */
+	private bool $has_digits = false;
 	/** Whether tables have been changed on this connection, so that there may be temporary ones. */
 	private bool $is_changed = false;
 	/** @var array<string, array<string, Column>> */
@@ -87,6 +91,7 @@ final class Columns {
 		if ( null === $this->names ) {
 			$this->names     = [];
 			$this->has_bytes = false;
+			$this->has_digits = false;
 			$this->add_names( false );
 			if ( $this->is_changed && $this->builder->temporary_table_exists( $this->builder->get_table_name( true, 'columns' ) ) ) {
 				$this->add_names( true );
@@ -97,21 +102,28 @@ final class Columns {
 
 	private function add_names( bool $are_temporary ): void {
 		$rows = $this->driver->execute_sqlite_query(
-			'SELECT lower(COLUMN_NAME), DATA_TYPE, min(CHARACTER_MAXIMUM_LENGTH), COLLATION_NAME FROM ' .
+			'SELECT lower(COLUMN_NAME), DATA_TYPE, min(CHARACTER_MAXIMUM_LENGTH), COLLATION_NAME, max(NUMERIC_SCALE) FROM ' .
 			$this->table( $are_temporary, 'columns' ) . ' GROUP BY 1, 2, 4 UNION ALL ' .
-			'SELECT lower(COLUMN_NAME), \'indexed\', NULL, NULL FROM ' . $this->table( $are_temporary, 'statistics' ) . ' GROUP BY 1'
+			'SELECT lower(COLUMN_NAME), \'indexed\', NULL, NULL, NULL FROM ' . $this->table( $are_temporary, 'statistics' ) . ' GROUP BY 1'
 		);
-		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $length, $collation ] ) {
+		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $length, $collation, $scale ] ) {
 			$short                = null !== $length && $length < self::SHORT_TEXT ? self::SHORT : 0;
+			$digits               = (int) $scale > 0 ? self::DIGITS : 0;
 			$kind                 = self::kind( $type, $collation );
 			$this->has_bytes      = $this->has_bytes || 0 !== ( $kind & self::BYTES );
-			$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | $kind | $short;
+			$this->has_digits     = $this->has_digits || 0 !== $digits;
+			$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | $kind | $short | $digits;
 		}
 	}
 
 	/** Whether a table has columns of bytes. */
 	public function have_bytes(): bool {
 		return [] !== $this->names() && $this->has_bytes;
+	}
+
+	/** Whether a table has columns of numbers with a fixed number of digits after the point. */
+	public function have_digits(): bool {
+		return [] !== $this->names() && $this->has_digits;
 	}
 
 	/** Returns a column by its name alone, if all columns with this name are of one kind; else null. */
@@ -163,7 +175,7 @@ final class Columns {
 	private function read( string $table ): array {
 		$is_temporary = $this->builder->temporary_table_exists( $table );
 		$rows         = $this->driver->execute_sqlite_query(
-			'SELECT lower(c.COLUMN_NAME), c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_SCALE, c.COLUMN_TYPE, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
+			'SELECT c.COLUMN_NAME, c.DATA_TYPE, c.COLLATION_NAME, c.CHARACTER_MAXIMUM_LENGTH, c.NUMERIC_SCALE, c.COLUMN_TYPE, EXISTS (SELECT 1 FROM ' . $this->table( $is_temporary, 'statistics' ) .
 			' s WHERE s.TABLE_SCHEMA = c.TABLE_SCHEMA AND s.TABLE_NAME = c.TABLE_NAME AND s.COLUMN_NAME = c.COLUMN_NAME) FROM ' .
 			$this->table( $is_temporary, 'columns' ) . ' c WHERE c.TABLE_NAME = ? ORDER BY c.ORDINAL_POSITION',
 			[ $table ]
@@ -171,6 +183,7 @@ final class Columns {
 		$columns = [];
 		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $collation, $length, $scale, $full_type, $is_indexed ] ) {
 			$column             = new Column();
+			$column->name       = $name;
 			$bits               = self::kind( $type, $collation );
 			$column->kind       = $bits & self::ALL_KINDS;
 			$column->time       = $bits & self::ALL_TIMES;
@@ -178,9 +191,10 @@ final class Columns {
 			$column->is_indexed = (bool) $is_indexed;
 			$column->is_whole   = in_array( $type, self::WHOLE_NUMBERS, true );
 			$column->scale      = $column->is_whole ? 0 : ( 'decimal' === $type ? (int) $scale : null );
+			$column->digits     = (int) $scale > 0 ? (int) $scale : null;
 			$column->is_short   = null !== $length && $length < self::SHORT_TEXT;
 			$column->members    = 0 === ( $bits & self::MEMBERS ) ? null : new Members( $full_type );
-			$columns[ $name ] = $column;
+			$columns[ strtolower( $name ) ] = $column;
 		}
 		return $columns;
 	}
@@ -206,6 +220,10 @@ final class Column {
 	public bool $is_whole = false;
 	/** How many digits after the point its numbers have; null if they are not exact. Not known of columns found by name. */
 	public ?int $scale = null;
+	/** The same for what MySQL shows, also of DOUBLE(17,6); null if there are none. Not known of columns found by name. */
+	public ?int $digits = null;
+	/** Its name as it is written. Not known of columns found by name. */
+	public string $name = '';
 	/** Those of ENUM and SET. Not known of columns found by name. */
 	public ?Members $members = null;
 }

@@ -63,6 +63,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private ?\WP_Parser_Node $known_tree = null;
 	/** The parser of the present statement, if it has not. */
 	private ?Parser $parser = null;
+	/** Whether decimals are shown with all their digits, as texts. */
+	private bool $shows_digits = true;
 	/** What SQLite was asked last. */
 	private string $last_sql = '';
 
@@ -407,6 +409,21 @@ class Driver extends \WP_MySQL_On_SQLite {
 			$this->numbered_rows = 1;
 		}
 		return 0 === $this->updated_rows ? $result : $this->nothing( $query, $added + $this->updated_rows );
+	}
+
+	/** The same for a SELECT whose results keep their types: decimals are numbers. */
+	public function typed_query( string $query ): PDOStatement {
+		$this->shows_digits = false;
+		try {
+			return $this->driver_query( $query );
+		} finally {
+			$this->shows_digits = true;
+		}
+	}
+
+	/** Whether decimals are shown with all their digits, as texts. */
+	public function shows_digits(): bool {
+		return $this->shows_digits;
 	}
 
 	/** Returns the tree of a statement as it is written, or null if it is none. */

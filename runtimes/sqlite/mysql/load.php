@@ -14,6 +14,7 @@ namespace WP_MySQL_Layer;
 
 require_once __DIR__ . '/columns.php';
 require_once __DIR__ . '/connection.php';
+require_once __DIR__ . '/digitTriggers.php';
 require_once __DIR__ . '/driver.php';
 require_once __DIR__ . '/functions.php';
 require_once __DIR__ . '/parser.php';
@@ -37,7 +38,7 @@ spl_autoload_register(
 		}
 		$file    = file_of( $class );
 		$values  = [ 'calendar.php', 'dateForms.php', 'dateFormat.php', 'dateReader.php', 'json.php', 'jsonPath.php', 'members.php', 'number.php', 'temporal.php' ];
-		$helpers = [ 'assignedColumns.php', 'collate.php', 'dateNumbers.php', 'decimals.php', 'intervals.php', 'jsonParts.php', 'knownResults.php', 'largeNumbers.php', 'literals.php', 'memberNumbers.php', 'textForms.php', 'unit.php', 'userVariables.php' ];
+		$helpers = [ 'assignedColumns.php', 'collate.php', 'comparisons.php', 'dateNumbers.php', 'intervals.php', 'jsonParts.php', 'knownResults.php', 'largeNumbers.php', 'literals.php', 'memberNumbers.php', 'textForms.php', 'unit.php', 'userVariables.php' ];
 		$others  = [ 'column.php' => 'columns.php', 'fragment.php' => 'tree.php', 'mysqliConnection.php' => 'mysqli.php' ];
 		$folder  = in_array( $file, $values, true ) ? 'values/' : ( in_array( $file, $helpers, true ) ? 'rules/' : '' );
 		require_once __DIR__ . "/$folder" . ( $others[ $file ] ?? $file );

@@ -44,11 +44,14 @@ final class Rewriter {
 	private array $by_schema = [];
 	/** Positions in the list of the rules about texts, as keys. */
 	private array $about_texts = [];
+	/** Positions in the list of the rules about digits after the point, as keys. */
+	private array $about_digits = [];
 	/** @var array<int, true> Tokens whose positions decide about those. */
 	private array $marks;
 	/** @var array<int, mixed> Tokens that may make a rule apply, by themselves or by what precedes them. */
 	private array $telling;
 	private Text_Triggers $triggers;
+	private Digit_Triggers $digit_triggers;
 	/** @var array<string, int[]> Positions in the list by function. */
 	private array $by_function = [];
 	/** @var array<int, Rule> Loaded rules by position in the list. */
@@ -61,6 +64,7 @@ final class Rewriter {
 		$this->classes   = array_keys( $list );
 		$this->marks     = array_fill_keys( Text_Triggers::MARKS, true );
 		$this->triggers  = new Text_Triggers( $driver->columns() );
+		$this->digit_triggers = new Digit_Triggers( $driver->columns() );
 		foreach ( array_values( $list ) as $position => $rule ) {
 			foreach ( $rule['tokens'] ?? [] as $token ) {
 				$this->by_token[ $token ][] = $position;
@@ -79,6 +83,9 @@ final class Rewriter {
 			}
 			if ( isset( $rule['texts'] ) ) {
 				$this->about_texts[ $position ] = true;
+			}
+			if ( isset( $rule['digits'] ) ) {
+				$this->about_digits[ $position ] = true;
 			}
 			foreach ( $rule['functions'] ?? [] as $name ) {
 				$this->by_function[ $name ][] = $position;
@@ -163,6 +170,7 @@ final class Rewriter {
 			}
 		}
 		$positions += self::reached( $this->by_calls, $calls ) + self::reached( $this->by_length, count( $tokens ) );
+		$positions += $this->digit_triggers->apply( $tokens ) ? $this->about_digits : [];
 		return $this->triggers->apply( $tokens, $marks ) ? $positions + $this->about_texts : $positions;
 	}
 

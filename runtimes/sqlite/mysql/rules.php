@@ -2,7 +2,8 @@
 /**
  * All rules, and what makes each apply: one of these tokens in the statement, a call of one of these functions (in lower
  * case), one of the tokens in `first` at its beginning, one of those in `arguments` right after an opening parenthesis, a name
- * in the database `schema`, so many function `calls`, so many tokens (`length`), or, with `texts`, what `Text_Triggers` says.
+ * in the database `schema`, so many function `calls`, so many tokens (`length`), or, with `texts` and `digits`, what `Text_Triggers`
+ * and `Digit_Triggers` say.
  * Rules see a node in the order of this list.
  */
 namespace WP_MySQL_Layer;
@@ -88,13 +89,17 @@ return [
 	Keyword_Names::class => [ 'tokens' => [ Lexer::AUTO_INCREMENT_SYMBOL ] ],
 	Information_Schema_Tables::class => [ 'schema' => 'information_schema' ],
 	Rounding::class => [ 'tokens' => [ Lexer::DIV_OPERATOR, Lexer::DECIMAL_NUMBER, Lexer::FLOAT_NUMBER ] ],
-	Decimals::class => [ 'tokens' => [ Lexer::DIV_OPERATOR, Lexer::AVG_SYMBOL, Lexer::DECIMAL_NUMBER ] ],
+	Decimals::class => [
+		'tokens' => [ Lexer::DIV_OPERATOR, Lexer::AVG_SYMBOL, Lexer::DECIMAL_NUMBER, Lexer::DECIMAL_SYMBOL ],
+		'digits' => true,
+	],
 	Variable_Order::class => [ 'tokens' => [ Lexer::ASSIGN_OPERATOR ] ],
 	User_Variables::class => [ 'tokens' => [ Lexer::AT_SIGN_SYMBOL, Lexer::AT_TEXT_SUFFIX ] ],
 	Fulltext::class => [ 'tokens' => [ Lexer::MATCH_SYMBOL ] ],
 	Collate::class => [ 'tokens' => [ Lexer::COLLATE_SYMBOL ] ],
 	Patterns::class => [ 'texts' => true ],
 	Comparisons::class => [ 'texts' => true ],
+	Choices::class => [ 'tokens' => [ Lexer::CASE_SYMBOL ], 'functions' => [ 'nullif' ] ],
 	Sorting::class => [ 'texts' => true ],
 	Nested_Calls::class => [ 'calls' => 6 ],
 	Updates::class => [ 'first' => [ Lexer::UPDATE_SYMBOL ] ],

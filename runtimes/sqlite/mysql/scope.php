@@ -74,7 +74,7 @@ final class Scope {
 			}
 			$is_alone = count( $column->get_descendant_tokens() ) === count( $item->get_first_child_node( 'expr' )?->get_descendant_tokens() ?? [] );
 			// It can name only tables of its own.
-			return $is_alone ? $this->column( $column, [ $query ] ) : null;
+			return $is_alone ? $this->table_column( $column, [ $query ] ) ?? $this->column( $column, [ $query ] ) : null;
 		}
 		return null;
 	}
@@ -88,8 +88,12 @@ final class Scope {
 		return $values;
 	}
 
-	/** Returns the real names of a query's tables, and the queries in the place of tables, by alias. */
-	private function tables( WP_Parser_Node $query ): array {
+	/**
+	 * Returns the real names of a query's tables, and the queries in the place of tables, by alias.
+	 *
+	 * @return array<string, string|WP_Parser_Node>
+	 */
+	public function tables( WP_Parser_Node $query ): array {
 		$specification = 'queryExpression' === $query->rule_name ? $query->get_first_descendant_node( 'querySpecification' ) : $query;
 		$from          = 'querySpecification' === $specification?->rule_name ? $specification->get_first_child_node( 'fromClause' ) : $specification;
 		$tables = [];

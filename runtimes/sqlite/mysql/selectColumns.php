@@ -23,23 +23,40 @@ final class Select_Columns {
 	 * @return array<string, string>
 	 */
 	public function of( string $select ): array {
-		$result  = $this->driver->driver_query( $select );
+		$result  = $this->driver->typed_query( $select );
+		$renamed = $this->renamed( $select );
 		$columns = [];
 		for ( $i = 0; $i < $result->columnCount(); ++$i ) {
 			$meta = $result->getColumnMeta( $i );
 			if ( isset( $columns[ $meta['name'] ] ) ) {
 				throw Errors::create( $this->driver, 1060, "Duplicate column name '{$meta['name']}'" );
 			}
-			$columns[ $meta['name'] ] = $this->of_table( $meta ) ?? $this->of_value( $meta );
+			$columns[ $meta['name'] ] = $this->of_table( $meta, $renamed ) ?? $this->of_value( $meta );
 		}
 		return $columns;
 	}
 
-	private function of_table( array $meta ): ?string {
+	/** The names of columns that have other names as results, by these in lower case. @return array<string, string> */
+	private function renamed( string $select ): array {
+		$names = [];
+		$items = $this->driver->parsed( $select )?->get_first_descendant_node( 'selectItemList' )?->get_child_nodes( 'selectItem' ) ?? [];
+		foreach ( $items as $item ) {
+			$alias  = $item->get_first_child_node( 'selectAlias' )?->get_descendant_tokens() ?? [];
+			$column = $item->get_first_descendant_node( 'columnRef' );
+			$expr   = $item->get_first_child_node( 'expr' );
+			if ( [] !== $alias && null !== $column && $column->get_length() === $expr->get_length() ) {
+				$names[ strtolower( end( $alias )->get_value() ) ] = Schema::last_name_of( $column );
+			}
+		}
+		return $names;
+	}
+
+	private function of_table( array $meta, array $renamed ): ?string {
 		$table = $meta['mysqli:orgtable'] ?? '';
+		$name  = $renamed[ strtolower( $meta['name'] ) ] ?? $meta['name'];
 		$found = '' === $table ? null : $this->driver->schema()->find( $table );
 		foreach ( null === $found ? [] : $found->rows( 'columns' ) as $row ) {
-			if ( 0 === strcasecmp( $row['COLUMN_NAME'], $meta['mysqli:orgname'] ?? '' ) ) {
+			if ( 0 === strcasecmp( $row['COLUMN_NAME'], $name ) ) {
 				return self::definition( $row );
 			}
 		}
@@ -72,6 +89,7 @@ final class Select_Columns {
 	}
 
 	private function of_value( array $meta ): string {
-		return self::TYPES[ $meta['native_type'] ?? '' ] ?? 'longtext';
+		$is_text = 'TEXT' === ( $meta['sqlite:decl_type'] ?? '' );
+		return $is_text ? 'longtext' : self::TYPES[ $meta['native_type'] ?? '' ] ?? 'longtext';
 	}
 }

@@ -124,16 +124,33 @@ test("decimals are rounded as their columns demand", async () => {
   );
   expect(await values("SELECT id, price, rate, share FROM t ORDER BY id")).toEqual([
     ["1", "3.34", "1.2346", "3.339"],
-    ["2", "-4.46", "2.5", "1.005"],
+    ["2", "-4.46", "2.5000", "1.005"],
     ["3", null, "0.3333", "2.5"],
-    ["4", "1000", "0.01", "1"],
-    ["5", "20", "0.0001", "0.125"],
+    ["4", "1000.00", "0.0100", "1"],
+    ["5", "20.00", "0.0001", "0.125"],
   ]);
   const changed = [
     "UPDATE t SET price = price / 3, rate = price WHERE id = 5",
     "UPDATE t SET price = '9.999' WHERE id = 4",
   ];
-  expect(await values(...changed, "SELECT price FROM t WHERE id > 3 ORDER BY id")).toEqual([["10"], ["6.67"]]);
+  expect(await values(...changed, "SELECT price FROM t WHERE id > 3 ORDER BY id")).toEqual([["10.00"], ["6.67"]]);
+});
+
+test("days that a month has not are no dates", async () => {
+  await layer.rows("CREATE TABLE short_months (id INT, day DATE, moment DATETIME)");
+  await layer.rows(
+    "INSERT INTO short_months VALUES (1, '2024-02-30', '2023-02-29 10:00:00'), (2, '2024-02-29', '2024-12-31')",
+    "UPDATE short_months SET day = '2024-04-31' WHERE id = 2",
+  );
+  expect(await values("SELECT day, moment FROM short_months ORDER BY id")).toEqual([
+    ["0000-00-00", "0000-00-00 00:00:00"],
+    ["0000-00-00", "2024-12-31 00:00:00"],
+  ]);
+  const [, refused] = await layer.run(
+    "SET SESSION sql_mode = 'STRICT_ALL_TABLES'",
+    "INSERT INTO short_months VALUES (3, '2024-02-30', NULL)",
+  );
+  expect(refused).toHaveProperty("error", expect.stringContaining("1292"));
 });
 
 describe("dates", () => {

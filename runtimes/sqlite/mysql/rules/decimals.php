@@ -1,38 +1,58 @@
 <?php
 namespace WP_MySQL_Layer;
 
+use WeakMap;
 use WP_MySQL_Lexer as Lexer;
 use WP_MySQL_Token;
 use WP_Parser_Node;
 
 /**
- * Quotients and averages of whole numbers with the four digits that MySQL gives them: 5/2 is 2.5000. Only where nothing is
- * computed, compared or sorted with the result any more, because it is a text.
+ * Results with the digits that MySQL shows: 10.50 from a column of DECIMAL(10,2), and 2.5000 for 5/2. Only in the list of results of
+ * the whole statement, because they become texts. What HAVING and ORDER BY take from the list stays a number.
  */
 final class Decimals implements Rule {
-	/** MySQL's variable `div_precision_increment`. */
-	private const MORE_DIGITS = 4;
+	/** What names of results stand for without their digits, by name in lower case. @var WeakMap<Rewriting, array<string, WP_Parser_Node>> */
+	private WeakMap $numbers;
+
+	public function __construct() {
+		$this->numbers = new WeakMap();
+	}
 
 	public function nodes(): array {
-		return [ 'selectItem' ];
+		return [ 'querySpecification', 'queryExpression' ];
 	}
 
 	public function rewrite( WP_Parser_Node $node, Rewriting $rewriting ): ?WP_Parser_Node {
-		$expr = $node->get_first_child_node( 'expr' );
-		if ( null === $expr || ! $this->is_final( $rewriting ) ) {
-			return null;
+		if ( 'queryExpression' === $node->rule_name ) {
+			$this->keep_order( $node, $rewriting );
+		} elseif ( $rewriting->driver->shows_digits() && $this->is_final( $rewriting ) ) {
+			$this->show( $node, $rewriting );
 		}
-		$digits = $this->digits( $rewriting->kinds->core( $expr ), $rewriting );
-		if ( null === $digits ) {
-			return null;
-		}
-		$decimal = $rewriting->sequence( [ 'iif(', $expr, "IS NULL, NULL, printf('%.{$digits}f',", $expr, '))' ], $expr );
-		Tree::set_children( $node, array_map( static fn ( $child ) => $child === $expr ? $decimal : $child, $node->get_children() ) );
 		return null;
 	}
 
-	/** Whether the list of results is that of the whole statement, and nothing is sorted or selected by it. */
+	private function show( WP_Parser_Node $node, Rewriting $rewriting ): void {
+		$list = $node->get_first_child_node( 'selectItemList' );
+		$numbers  = [];
+		$children = [];
+		foreach ( $list->get_children() as $child ) {
+			$is_star    = $child instanceof WP_MySQL_Token && Lexer::MULT_OPERATOR === $child->id;
+			$is_wild    = $is_star || ( $child instanceof WP_Parser_Node && $child->has_child_node( 'tableWild' ) );
+			$children[] = $is_wild ? $this->all( $child, $node, $rewriting, $numbers ) : $child;
+			if ( ! $is_wild && $child instanceof WP_Parser_Node ) {
+				$this->item( $child, $node, $rewriting, $numbers );
+			}
+		}
+		Tree::set_children( $list, $children );
+		if ( [] !== $numbers ) {
+			$this->numbers[ $rewriting ] = $numbers;
+			$this->keep_conditions( $node, $numbers, $rewriting );
+		}
+	}
+
+	/** Whether the list of results is that of the whole statement, and not sorted by positions. */
 	private function is_final( Rewriting $rewriting ): bool {
+		$is_select = false;
 		foreach ( $rewriting->above as $node ) {
 			switch ( $node->rule_name ) {
 				case 'simpleStatement':
@@ -40,121 +60,158 @@ final class Decimals implements Rule {
 					break;
 				case 'subquery':
 				case 'commonTableExpression':
+				case 'queryExpressionParens':
 					return false;
 				case 'queryExpression':
-					if ( $node->has_child_node( 'orderClause' ) || count( $node->get_first_child_node( 'queryExpressionBody' )?->get_child_nodes( 'queryTerm' ) ?? [] ) !== 1 ) {
-						return false;
-					}
-					break;
-				case 'querySpecification':
-					if ( $node->has_child_node( 'havingClause' ) || $node->has_child_node( 'selectOption' ) ) {
+					if ( ! $this->is_one_query( $node ) || $this->has_position( $node, $rewriting ) ) {
 						return false;
 					}
 			}
 		}
-		return $is_select ?? false;
+		return $is_select;
 	}
 
-	/** How many digits after the point the result has; null if it has none, or a floating point. */
-	private function digits( WP_Parser_Node $value, Rewriting $rewriting ): ?int {
-		$scale = in_array( $value->rule_name, [ 'bitExpr', 'functionCall', 'simpleExprBody', 'sumExpr' ], true ) ? $this->scale( $value, $rewriting ) : null;
-		return 0 === $scale ? null : $scale;
+	private function is_one_query( WP_Parser_Node $expression ): bool {
+		$body = $expression->get_first_child_node( 'queryExpressionBody' );
+		return null === $body || count( $body->get_child_nodes( 'queryTerm' ) ) === 1;
 	}
 
-	/** How many digits after the point an exact number has; null if it is none. */
-	public function scale( WP_Parser_Node $value, Rewriting $rewriting ): ?int {
-		$core = $rewriting->kinds->core( $value );
-		switch ( $core->rule_name ) {
-			case 'numLiteral':
-				$number = $core->get_first_child_token();
-				return Lexer::FLOAT_NUMBER === $number->id ? null : strlen( explode( '.', $number->get_value() )[1] ?? '' );
-			case 'columnRef':
-				return $rewriting->kinds->table_column( $core )?->scale;
-			case 'sumExpr':
-				return $this->scale_of_aggregate( $core, $rewriting );
-			case 'bitExpr':
-				return $this->scale_of_operation( $core, $rewriting );
-			case 'functionCall':
-				return $this->scale_of_call( $core, $rewriting );
-			case 'simpleExprBody':
-				$type = $core->get_first_child_node( 'castType' );
-				if ( null !== $type ) {
-					return $this->scale_of_type( $type );
+	private function has_position( WP_Parser_Node $expression, Rewriting $rewriting ): bool {
+		foreach ( self::orders( $expression ) as $order ) {
+			if ( 'numLiteral' === $rewriting->kinds->core( $order->get_first_child_node( 'expr' ) )->rule_name ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** @return WP_Parser_Node[] */
+	private static function orders( WP_Parser_Node $expression ): array {
+		$clause = $expression->get_first_child_node( 'orderClause' );
+		return null === $clause ? [] : $clause->get_first_child_node( 'orderList' )->get_child_nodes( 'orderExpression' );
+	}
+
+	/** Gives one result its digits. @param array<string, WP_Parser_Node> $numbers */
+	private function item( WP_Parser_Node $item, WP_Parser_Node $query, Rewriting $rewriting, array &$numbers ): void {
+		$expr   = 'selectItem' === $item->rule_name ? $item->get_first_child_node( 'expr' ) : null;
+		$digits = null === $expr ? null : $this->digits( $expr, $rewriting );
+		if ( null === $digits || ! Known_Results::is_repeatable( $expr ) ) {
+			return;
+		}
+		$column = $rewriting->kinds->core( $expr );
+		$parts  = 'columnRef' === $column->rule_name ? Scope::parts( $column ) : [];
+		$name   = self::alias( $item ) ?? end( $parts );
+		if ( false !== $name ) {
+			// A name alone would be that of the result.
+			$numbers[ strtolower( $name ) ] = 1 === count( $parts ) ? $this->qualified( $parts[0], $query, $expr, $rewriting ) : $expr;
+		}
+		$shown = $rewriting->sequence( [ 'iif(', $expr, "IS NULL, NULL, printf('%.{$digits}f',", $expr, '))' ], $expr );
+		Tree::set_children( $item, array_map( static fn ( $child ) => $child === $expr ? $shown : $child, $item->get_children() ) );
+		if ( null === self::alias( $item ) && false !== $name ) {
+			// The driver would name the result after its text, with the name of the table.
+			$alias            = $rewriting->sequence( [ 'AS ' . Schema::quoted( $name ) ], $expr );
+			$alias->rule_name = 'selectAlias';
+			$item->append_child( $alias );
+		}
+	}
+
+	private static function alias( WP_Parser_Node $item ): ?string {
+		$tokens = $item->get_first_child_node( 'selectAlias' )?->get_descendant_tokens() ?? [];
+		return [] === $tokens ? null : end( $tokens )->get_value();
+	}
+
+	private function qualified( string $name, WP_Parser_Node $query, WP_Parser_Node $place, Rewriting $rewriting ): WP_Parser_Node {
+		$aliases = array_keys( $rewriting->kinds->tables( $query ) );
+		// With the sign it is an expression, which no index serves.
+		return 1 === count( $aliases )
+			? $rewriting->sequence( [ Schema::quoted( $aliases[0] ) . '.' . Schema::quoted( $name ) ], $place )
+			: $rewriting->sequence( [ '+', $place ], $place );
+	}
+
+	private function digits( WP_Parser_Node $expr, Rewriting $rewriting ): ?int {
+		$core   = $rewriting->kinds->core( $expr );
+		$column = 'columnRef' === $core->rule_name ? $rewriting->kinds->table_column( $core ) : null;
+		$digits = null === $column ? Scales::of( $core, $rewriting ) : $column->digits;
+		return 'numLiteral' === $core->rule_name || 0 === $digits ? null : $digits;
+	}
+
+	/**
+	 * Returns `*` or `t.*` as a list of columns, if one of them has digits.
+	 *
+	 * @param array<string, WP_Parser_Node> $numbers
+	 */
+	private function all( WP_Parser_Node|WP_MySQL_Token $wild, WP_Parser_Node $query, Rewriting $rewriting, array &$numbers ): WP_Parser_Node|WP_MySQL_Token {
+		$tables = $this->meant_tables( $wild, $query, $rewriting );
+		$place  = $wild instanceof WP_Parser_Node ? $wild : $query->get_first_child_node( 'selectItemList' );
+		$list   = [];
+		$found  = [];
+		foreach ( $tables as $alias => $table ) {
+			foreach ( $rewriting->driver->columns()->of( $table ) as $column ) {
+				$path   = Schema::quoted( (string) $alias ) . '.' . Schema::quoted( $column->name );
+				$list[] = null === $column->digits
+					? $path
+					: "iif($path IS NULL, NULL, printf('%.{$column->digits}f', $path)) AS " . Schema::quoted( $column->name );
+				if ( null !== $column->digits ) {
+					$found[ strtolower( $column->name ) ] = $rewriting->sequence( [ $path ], $place );
 				}
-				$sign = $core->get_first_child_token( Lexer::MINUS_OPERATOR );
-				return null === $sign ? null : $this->scale( $core->get_first_child_node(), $rewriting );
-			default:
-				return null;
+			}
+		}
+		$numbers += $found;
+		if ( [] === $found ) {
+			return $wild;
+		}
+		$columns            = $rewriting->sequence( [ implode( ', ', $list ) ], $place );
+		$columns->rule_name = 'rewritten';
+		return $columns;
+	}
+
+	/** The tables whose columns `*` or `t.*` means, by alias; none if it means other columns, too, or leaves some out. @return array<string, string> */
+	private function meant_tables( WP_Parser_Node|WP_MySQL_Token $wild, WP_Parser_Node $query, Rewriting $rewriting ): array {
+		$tables = $rewriting->kinds->tables( $query );
+		if ( $wild instanceof WP_Parser_Node ) {
+			$parts  = Scope::parts( $wild );
+			$tables = array_filter( $tables, static fn ( $alias ) => 0 === strcasecmp( (string) $alias, end( $parts ) ), ARRAY_FILTER_USE_KEY );
+		} elseif ( count( $tables ) > 1 && $this->merges_columns( $query->get_first_child_node( 'fromClause' ) ) ) {
+			return [];
+		}
+		$are_known = static fn ( $source ) => is_string( $source ) && [] !== $rewriting->driver->columns()->of( $source );
+		return count( array_filter( $tables, $are_known ) ) === count( $tables ) ? $tables : [];
+	}
+
+	/** Whether a join has one column for two of its tables. */
+	private function merges_columns( WP_Parser_Node $from ): bool {
+		return null !== $from->get_first_descendant_token( Lexer::USING_SYMBOL ) || null !== $from->get_first_descendant_token( Lexer::NATURAL_SYMBOL );
+	}
+
+	/** Sorts by the numbers. */
+	private function keep_order( WP_Parser_Node $expression, Rewriting $rewriting ): void {
+		$is_within = null !== $rewriting->nearest( 'subquery', 'commonTableExpression' );
+		foreach ( $is_within ? [] : self::orders( $expression ) as $order ) {
+			$expr   = $order->get_first_child_node( 'expr' );
+			$number = $this->number( $rewriting->kinds->core( $expr ), $this->numbers[ $rewriting ] ?? [] );
+			if ( null !== $number ) {
+				$key = $rewriting->sequence( [ $number ], $expr );
+				Tree::set_children( $order, array_map( static fn ( $child ) => $child === $expr ? $key : $child, $order->get_children() ) );
+			}
 		}
 	}
 
-	private function scale_of_aggregate( WP_Parser_Node $aggregate, Rewriting $rewriting ): ?int {
-		$values = $aggregate->get_first_child_node( 'inSumExpr' );
-		switch ( $aggregate->get_first_descendant_token()->id ) {
-			case Lexer::COUNT_SYMBOL:
-				return 0;
-			case Lexer::SUM_SYMBOL:
-			case Lexer::MIN_SYMBOL:
-			case Lexer::MAX_SYMBOL:
-				return $this->scale( $values, $rewriting );
-			case Lexer::AVG_SYMBOL:
-				$scale = $this->scale( $values, $rewriting );
-				return null === $scale ? null : $scale + self::MORE_DIGITS;
-			default:
-				return null;
-		}
-	}
-
-	private function scale_of_call( WP_Parser_Node $call, Rewriting $rewriting ): ?int {
-		[ $name, $list ] = $call->get_child_nodes() + [ null, null ];
-		$arguments       = $list?->get_child_nodes() ?? [];
-		$scale           = isset( $arguments[0] ) ? $this->scale( $arguments[0], $rewriting ) : null;
-		if ( null === $scale ) {
-			return null;
-		}
-		switch ( strtolower( $name->get_first_descendant_token()->get_value() ) ) {
-			case 'abs':
-				return $scale;
-			case 'round':
-			case 'truncate':
-				$digits = isset( $arguments[1] ) ? $arguments[1]->get_descendant_tokens() : [];
-				if ( [] === $digits ) {
-					return 0;
+	/** Compares the numbers. HAVING without groups has become something else. @param array<string, WP_Parser_Node> $numbers */
+	private function keep_conditions( WP_Parser_Node $query, array $numbers, Rewriting $rewriting ): void {
+		foreach ( [ ...$query->get_child_nodes( 'havingClause' ), ...$query->get_child_nodes( 'rewritten' ) ] as $clause ) {
+			$parts = $clause->get_child_nodes();
+			foreach ( end( $parts )->get_descendant_nodes( 'columnRef' ) as $name ) {
+				$number = $this->number( $name, $numbers );
+				if ( null !== $number ) {
+					Tree::set_children( $name, [ $rewriting->sequence( [ '(', $number, ')' ], $name ) ] );
 				}
-				return 1 === count( $digits ) && Lexer::INT_NUMBER === $digits[0]->id ? min( $scale, (int) $digits[0]->get_value() ) : null;
-			default:
-				return null;
+			}
 		}
 	}
 
-	private function scale_of_type( WP_Parser_Node $type ): ?int {
-		if ( Lexer::DECIMAL_SYMBOL !== $type->get_first_descendant_token()->id ) {
-			return null;
-		}
-		$sizes = $type->get_descendant_tokens( Lexer::INT_NUMBER );
-		return isset( $sizes[1] ) ? (int) $sizes[1]->get_value() : 0;
-	}
-
-	private function scale_of_operation( WP_Parser_Node $operation, Rewriting $rewriting ): ?int {
-		[ $left, $operator, $right ] = $operation->get_children() + [ null, null, null ];
-		if ( ! $operator instanceof WP_MySQL_Token || ! $right instanceof WP_Parser_Node ) {
-			return null;
-		}
-		$one   = $this->scale( $left, $rewriting );
-		$other = $this->scale( $right, $rewriting );
-		if ( null === $one || null === $other ) {
-			return null;
-		}
-		switch ( $operator->id ) {
-			case Lexer::DIV_OPERATOR:
-				return $one + self::MORE_DIGITS;
-			case Lexer::MULT_OPERATOR:
-				return $one + $other;
-			case Lexer::PLUS_OPERATOR:
-			case Lexer::MINUS_OPERATOR:
-				return max( $one, $other );
-			default:
-				return null;
-		}
+	/** What a name of a result stands for, or null. @param array<string, WP_Parser_Node> $numbers */
+	private function number( WP_Parser_Node $node, array $numbers ): ?WP_Parser_Node {
+		$parts = 'columnRef' === $node->rule_name ? Scope::parts( $node ) : [];
+		return 1 === count( $parts ) ? $numbers[ strtolower( $parts[0] ) ] ?? null : null;
 	}
 }

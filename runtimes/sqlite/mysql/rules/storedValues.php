@@ -89,7 +89,7 @@ final class Stored_Values implements Rule {
 			return $this->member( $value, $literal, $column->members, $rewriting );
 		}
 		if ( 0 !== $column->time ) {
-			$form = null === $literal ? null : Date_Forms::of( $literal, $column->time );
+			$form = null === $literal ? null : $this->time( $literal, $column->time, $rewriting );
 			return null === $form ? $this->number_as_time( $value, $column->time, $rewriting ) : [ "'$form'" ];
 		}
 		if ( ! self::is_decimal( $column ) ) {
@@ -100,6 +100,17 @@ final class Stored_Values implements Rule {
 		}
 		$is_exact = 1 === preg_match( '/^-?\d*(?:\.\d{0,' . $column->scale . '})?$/D', $literal );
 		return $is_exact || ! is_numeric( $literal ) || ! is_finite( (float) $literal ) ? null : [ var_export( round( (float) $literal, $column->scale ), true ) ];
+	}
+
+	/** A literal in the form of a column of dates or times; null if it is in this form, or is none. */
+	private function time( string $literal, int $time, Rewriting $rewriting ): ?string {
+		if ( Columns::CLOCK === $time || ! Date_Forms::has_no_such_day( $literal ) ) {
+			return Date_Forms::of( $literal, $time );
+		}
+		if ( $rewriting->driver->is_strict() ) {
+			throw Errors::create( $rewriting->driver, 1292, "Incorrect date value: '$literal'" );
+		}
+		return Columns::MOMENT === $time ? '0000-00-00 00:00:00' : '0000-00-00';
 	}
 
 	/** What a column of ENUM or SET keeps. */

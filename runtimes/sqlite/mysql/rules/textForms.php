@@ -10,7 +10,7 @@ final class Text_Forms {
 		if ( Known_Results::is_short( $value ) || ! Known_Results::is_repeatable( $value ) ) {
 			return $value;
 		}
-		$digits = ( new Decimals() )->scale( $value, $rewriting );
+		$digits = Scales::of( $value, $rewriting );
 		if ( null !== $digits && $digits > 0 ) {
 			return $rewriting->sequence( [ 'iif(', $value, " IS NULL, NULL, printf('%.{$digits}f', ", $value, '))' ], $value );
 		}
