@@ -46,6 +46,7 @@ describe("columns of decimals have all their digits", () => {
       "SELECT IF(id > 1, Total, 0), CASE id WHEN 1 THEN Total END FROM orders",
       ["0.00 10.50", "9.00 ", " "],
     ],
+    ["unless it has a value", "SELECT NULLIF(Total, 9) FROM orders WHERE id < 3", ["10.50", ""]],
     ["in a product", "SELECT Total * items, Total % 2 FROM orders WHERE id = 1", ["52.50 0.50"]],
     ["of a cast", "SELECT CAST('7' AS DECIMAL(5,2)) AS c FROM orders ORDER BY c LIMIT 1", ["7.00"]],
     ["of a query", "SELECT x.fee FROM (SELECT fee FROM fees) x ORDER BY x.fee", ["2.0", "12.5"]],

@@ -562,7 +562,7 @@ test("a default that a column can't have is refused, and the column keeps its ow
     "INSERT INTO defaults () VALUES ()",
     "SELECT * FROM defaults",
   );
-  expect(stored).toEqual([{ id: "1", n: "-7", price: "2.5", at: "2024-01-01 00:00:00", name: "" }]);
+  expect(stored).toEqual([{ id: "1", n: "-7", price: "2.50", at: "2024-01-01 00:00:00", name: "" }]);
   expect(await layer.rows("ALTER TABLE defaults ALTER at SET DEFAULT NULL", "DESCRIBE defaults")).toMatchObject([
     { Field: "id", Default: null },
     { Default: "-7" },

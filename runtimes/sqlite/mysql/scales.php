@@ -74,6 +74,7 @@ final class Scales {
 		}
 		switch ( $function ) {
 			case 'abs':
+			case 'nullif':
 				return $scale;
 			case 'round':
 			case 'truncate':
