@@ -6,6 +6,7 @@
 
 return [
 	'casts' => [ 'mysql_clock', 'mysql_datetime', 'mysql_real_text', 'mysql_year', 'time' => 'kept_time' ],
+	'charsets' => [ 'mysql_in_charset', 'mysql_reread' ],
 	'codes' => [
 		...[ 'aes_decrypt', 'aes_encrypt', 'bin_to_uuid', 'compress', 'from_base64', 'inet6_aton', 'inet6_ntoa', 'inet_aton' ],
 		...[ 'inet_ntoa', 'is_ipv4', 'is_ipv4_compat', 'is_ipv4_mapped', 'is_ipv6', 'is_uuid', 'md5', 'random_bytes' ],

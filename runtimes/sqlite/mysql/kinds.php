@@ -82,11 +82,6 @@ final class Kinds {
 		return $this->scope->table_column( $column_ref, $this->rewriting->queries );
 	}
 
-	/** The tables of a query, and the queries in the place of tables, by alias. @return array<string, string|WP_Parser_Node> */
-	public function tables( WP_Parser_Node $query ): array {
-		return $this->scope->tables( $query );
-	}
-
 	/**
 	 * The column of a table that an expression consists of, or null. A name alone is not enough: a query in the place of a table
 	 * may have a result of another kind under it.

@@ -11,6 +11,7 @@ final class Rewriting {
 	public array $above = [];
 	/** The queries, and statements with tables, among those. @var WP_Parser_Node[] */
 	public array $queries = [];
+	public readonly Scope $scope;
 	public readonly Kinds $kinds;
 	private Functions $functions;
 	/** @var WeakMap<WP_Parser_Node, WP_Parser_Node> The nodes that rewritten ones have taken the place of. */
@@ -19,7 +20,8 @@ final class Rewriting {
 	public function __construct( Driver $driver, Functions $functions ) {
 		$this->driver    = $driver;
 		$this->functions = $functions;
-		$this->kinds     = new Kinds( new Scope( $driver->columns() ), $this );
+		$this->scope     = new Scope( $driver->columns() );
+		$this->kinds     = new Kinds( $this->scope, $this );
 		$this->originals = new WeakMap();
 	}
 

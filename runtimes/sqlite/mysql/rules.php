@@ -67,6 +67,7 @@ return [
 	Intervals::class => [ 'tokens' => [ Lexer::INTERVAL_SYMBOL ] ],
 	Trims::class => [ 'tokens' => [ Lexer::BOTH_SYMBOL, Lexer::LEADING_SYMBOL, Lexer::TRAILING_SYMBOL, Lexer::TRIM_SYMBOL ] ],
 	Substrings::class => [ 'tokens' => [ Lexer::SUBSTRING_SYMBOL ] ],
+	Charsets::class => [ 'tokens' => [ Lexer::CONVERT_SYMBOL ] ],
 	Casts::class => [ 'tokens' => [ Lexer::CAST_SYMBOL, Lexer::CONVERT_SYMBOL ] ],
 	Aggregates::class => [
 		'tokens' => [

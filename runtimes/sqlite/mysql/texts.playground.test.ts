@@ -247,3 +247,13 @@ test.each([
   );
   expect(rows.map(({ path }) => path)).toEqual(["A", "Kid", "kid b", "Root"]);
 });
+
+test("texts that were taken for latin1 are repaired, and letters that a character set lacks become question marks", async () => {
+  const [row] = await layer.rows(
+    "CREATE TABLE garbled (text LONGTEXT)",
+    "INSERT INTO garbled VALUES ('fÃ¼r â€žunsâ€œ')",
+    "UPDATE garbled SET text = CONVERT(CAST(CONVERT(text USING latin1) AS BINARY) USING utf8mb4)",
+    "SELECT text, text <> CONVERT(text USING ascii) AS has_others, CONVERT('日ä' USING latin1) AS kept FROM garbled",
+  );
+  expect(row).toEqual({ text: "für „uns“", has_others: "1", kept: "?ä" });
+});

@@ -121,7 +121,7 @@ final class Decimals implements Rule {
 	}
 
 	private function qualified( string $name, WP_Parser_Node $query, WP_Parser_Node $place, Rewriting $rewriting ): WP_Parser_Node {
-		$aliases = array_keys( $rewriting->kinds->tables( $query ) );
+		$aliases = array_keys( $rewriting->scope->tables( $query ) );
 		// With the sign it is an expression, which no index serves.
 		return 1 === count( $aliases )
 			? $rewriting->sequence( [ Schema::quoted( $aliases[0] ) . '.' . Schema::quoted( $name ) ], $place )
@@ -167,7 +167,7 @@ final class Decimals implements Rule {
 
 	/** The tables whose columns `*` or `t.*` means, by alias; none if it means other columns, too, or leaves some out. @return array<string, string> */
 	private function meant_tables( WP_Parser_Node|WP_MySQL_Token $wild, WP_Parser_Node $query, Rewriting $rewriting ): array {
-		$tables = $rewriting->kinds->tables( $query );
+		$tables = $rewriting->scope->tables( $query );
 		if ( $wild instanceof WP_Parser_Node ) {
 			$parts  = Scope::parts( $wild );
 			$tables = array_filter( $tables, static fn ( $alias ) => 0 === strcasecmp( (string) $alias, end( $parts ) ), ARRAY_FILTER_USE_KEY );
