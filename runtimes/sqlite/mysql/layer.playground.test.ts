@@ -59,8 +59,8 @@ test.each(phpVersions)("PHP %s runs the layer without warnings", async (phpVersi
     "SELECT id, 5 / 2 AS half, @x := 3 AS x, t LIKE '%ä%' AS found FROM versions WHERE t > 9 OR t = 'ä' ORDER BY t",
   );
   expect(rows).toEqual([
-    { id: "2", half: "2.5", x: "3", found: "0" },
-    { id: "1", half: "2.5", x: "3", found: "1" },
+    { id: "2", half: "2.5000", x: "3", found: "0" },
+    { id: "1", half: "2.5000", x: "3", found: "1" },
   ]);
   expect(
     await own.rows(
