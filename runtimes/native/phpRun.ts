@@ -1,5 +1,5 @@
 /** Runs one request in php-fpm, and notes what PHP tells about it. */
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { Exchange } from "../pool/exchange.ts";
 import { createPhpMessages, type PhpMessageListener } from "../pool/phpMessages.ts";
 import type { RequestCallbacks, WorkerRequest } from "../pool/worker.ts";
@@ -48,7 +48,7 @@ export interface PhpRun {
 export async function runInPhp(options: PhpRunOptions): Promise<PhpRun> {
   const { exchange, request, body, connection, messages, messageSocketPath, explain } = options;
   const log = createPhpLog();
-  const token = randomBytes(16).toString("hex");
+  const token = randomUUID();
   const facts = receive(options, token, (line) => exchange.log(log.add(line)));
   let failure: Error | null = null;
   try {

@@ -28,7 +28,7 @@ export interface Slot {
   /** Path of the socket for messages in the sandbox. */
   readonly messageSocketPath: string;
   /** A text that changes whenever the environment's database does. */
-  databaseState(): Promise<string>;
+  databaseState(): string;
   /** For read-only requests. */
   readonly readOnly: UseReadOnlyPhp;
 }

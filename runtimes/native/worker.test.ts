@@ -5,7 +5,7 @@ import type { Slot } from "./slots.ts";
 import { FpmWorker } from "./worker.ts";
 
 /** Returns a slot that notes its calls and can't connect. */
-function noting(calls: string[], databaseState: () => Promise<string>): Slot {
+function noting(calls: string[]): Slot {
   return {
     connect: () => {
       calls.push("connect");
@@ -16,7 +16,7 @@ function noting(calls: string[], databaseState: () => Promise<string>): Slot {
     free: async () => void calls.push("free"),
     messages: { setReceiver: () => undefined, close: () => undefined },
     messageSocketPath: "/nowhere",
-    databaseState,
+    databaseState: () => "",
     readOnly: () => Promise.reject(new Error("There is no php-fpm.")),
   };
 }
@@ -27,18 +27,12 @@ const request = { ...example, isReadOnly: false, diskLeftBytes: null, task: null
 
 test("a worker that is killed before it connects gives its slot back once, and doesn't use it any more", async () => {
   const calls: string[] = [];
-  const asked = Promise.withResolvers<void>();
-  const state = Promise.withResolvers<string>();
-  const slot = noting(calls, () => {
-    asked.resolve();
-    return state.promise;
-  });
-  const worker = new FpmWorker(Promise.resolve(slot), 60, reserve);
+  const slot = Promise.withResolvers<Slot>();
+  const worker = new FpmWorker(slot.promise, 60, reserve);
   const response = worker.handle(request, null, { finished: () => undefined });
-  await asked.promise;
   worker.kill("unavailable");
+  slot.resolve(noting(calls));
   await worker.exited;
-  state.resolve("");
   await expect(response).rejects.toMatchObject({ reason: "unavailable" });
   expect(calls).toEqual(["free"]);
 });

@@ -8,7 +8,7 @@ import { Exchange } from "../pool/exchange.ts";
 import { ProcessPriority } from "../pool/priority.ts";
 import type { RequestCallbacks, Worker, WorkerRequest } from "../pool/worker.ts";
 import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody } from "../serving.ts";
-import { watchDisk, writtenBytes } from "./diskWatch.ts";
+import { watchDisk } from "./diskWatch.ts";
 import { platformFile, taskFile } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
@@ -34,6 +34,8 @@ export class FpmWorker implements Worker {
   /** The slot that it is connected to. */
   #connectedSlot: Slot | null = null;
   #killedFor: NoAnswerReason | null = null;
+  /** By its processes, in all requests so far. They write nothing in between. */
+  #writtenBytes = 0;
 
   /** `slot`: rejects if php-fpm does not start. */
   constructor(slot: Promise<Slot>, deadlineSeconds: number, reserve: DiskReserve) {
@@ -106,8 +108,6 @@ export class FpmWorker implements Worker {
   ): Promise<void> {
     const slot = await this.#slot.catch((error: Error) => error);
     if (slot instanceof Error) return this.#end(exchange, { ...noRun, failure: slot }, false);
-    const before = await slot.databaseState();
-    const writtenBefore = writtenBytes(this.#processes());
     // Nothing waits between here and the connection: the slot of a worker that was killed meanwhile may be another one's.
     if (this.#killedFor !== null) return this.#end(exchange, { ...noRun, failure: new Error("It was ended.") }, false);
     if (request.task !== null && !existsSync(platformFile(taskFile(request.task)))) return this.#refuse(exchange);
@@ -117,9 +117,10 @@ export class FpmWorker implements Worker {
       this.lastUsed = performance.now();
       return;
     }
+    const before = slot.databaseState();
     const watch = watchDisk({
       processes: () => this.#processes(),
-      before: writtenBefore,
+      before: this.#writtenBytes,
       leftBytes: request.diskLeftBytes,
       reserve: this.#reserve,
       onExcess: (reason) => {
@@ -141,10 +142,11 @@ export class FpmWorker implements Worker {
       explain: (cause) => new NoAnswer(this.#reason, "PHP ended before its response was complete.", { cause }),
     });
     const written = await watch.end();
+    this.#writtenBytes += written;
     if (written > 0) exchange.callbacks.grown?.(written);
     const isReading = (request.method === "GET" || request.method === "HEAD") && request.task === null;
     const hasWritten = !isReading || written > 0 || run.failure !== null;
-    this.#end(exchange, run, hasWritten || (await slot.databaseState()) !== before);
+    this.#end(exchange, run, hasWritten || slot.databaseState() !== before);
   }
 
   /** There is no such task. */

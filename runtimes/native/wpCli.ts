@@ -75,7 +75,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
       const mounts = [...place.sandbox.mounts, { from: wpCli, to: program, isWritable: false }];
       await begin();
       signal.throwIfAborted();
-      const before = { time: Date.now() - clockMilliseconds, database: await place.databaseState() };
+      const before = { time: Date.now() - clockMilliseconds, database: place.databaseState() };
       const outcome = await runSandboxed(
         {
           ...place.sandbox,
@@ -94,7 +94,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
         },
       );
       signal.throwIfAborted();
-      const isDatabaseChanged = (await place.databaseState()) !== before.database && !notes.isHousekeeping;
+      const isDatabaseChanged = place.databaseState() !== before.database && !notes.isHousekeeping;
       const hasChanged =
         isDatabaseChanged || notes.hasTouched || (await hasChangedSince(layout.documentRoot, before.time));
       return { ...outcome, mayHaveChanged: isUnfinished(outcome) || hasChanged };

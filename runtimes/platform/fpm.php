@@ -21,8 +21,9 @@ require __DIR__ . '/plugin.php';
 
 /**
  * Tells the server that the script has ended, and whether it has died, because php-fpm does not. The last message: if it doesn't
- * arrive, others may be lost, too.
+ * arrive, others may be lost, too. It includes what the page shows (`shown.php`).
  */
+const SITEWRIGHT_TELLS_END = true;
 register_shutdown_function(
 	static function () {
 		// After the functions of the site, which may die, too.
@@ -30,7 +31,8 @@ register_shutdown_function(
 			static function () {
 				$fatal  = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR;
 				$failed = 0 !== ( ( error_get_last()['type'] ?? 0 ) & $fatal );
-				sitewright_tell( array( 'sitewright' => 'ended', 'failed' => $failed ) );
+				$tags   = array_filter( array( 'tags' => $GLOBALS['sitewright_page_tags'] ?? null ), 'is_array' );
+				sitewright_tell( array( 'sitewright' => 'ended', 'failed' => $failed ) + $tags );
 			}
 		);
 	}

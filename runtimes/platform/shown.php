@@ -120,5 +120,10 @@ function sitewright_report_shown(): void {
 	if ( in_array( 'unknown', $tags, true ) || count( $tags ) > SITEWRIGHT_MAX_TAGS ) {
 		return;
 	}
-	sitewright_tell( array( 'sitewright' => 'shows', 'tags' => $tags ) );
+	if ( defined( 'SITEWRIGHT_TELLS_END' ) ) {
+		// With the last message: PHP waits once less.
+		$GLOBALS['sitewright_page_tags'] = $tags;
+	} else {
+		sitewright_tell( array( 'sitewright' => 'shows', 'tags' => $tags ) );
+	}
 }

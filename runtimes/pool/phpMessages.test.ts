@@ -49,3 +49,16 @@ test.each([
   messages.receive(message);
   expect(ends).toEqual(expected);
 });
+
+test.each([
+  ['{"sitewright":"ended","failed":false,"tags":["#5","post"]}', [["#5", "post"]]],
+  ['{"sitewright":"ended","failed":false,"tags":"post"}', [null]],
+  ['{"sitewright":"ended","failed":false}', []],
+])("the last message may say what the page shows: %s", (message, expected) => {
+  const shown: (readonly string[] | null)[] = [];
+  const ignored = () => undefined;
+  const messages = createPhpMessages();
+  messages.begin({ onStalePages: ignored, isPrivate: ignored, shows: (tags) => shown.push(tags) });
+  messages.receive(message);
+  expect(shown).toEqual(expected);
+});

@@ -19,7 +19,7 @@ export interface PhpMessageListener {
   onlyHousekeeping?(): void;
   /** The tags of everything that the page shows. Null: unknown. */
   shows(tags: readonly string[] | null): void;
-  /** The script has ended: its last message. `hasFailed`: with an error. */
+  /** The script has ended: its last message, before which `shows` may be called. `hasFailed`: with an error. */
   ended?(hasFailed: boolean): void;
   /** A change of the database was refused, because it is read-only. */
   refused?(): void;
@@ -68,8 +68,9 @@ export function createPhpMessages(): PhpMessages {
       if (parsed?.sitewright === "order") return takeOrder();
       if (parsed?.sitewright === "housekeeping") current?.onlyHousekeeping?.();
       if (parsed?.sitewright === "private") current?.isPrivate();
-      if (parsed?.sitewright === "shows") current?.shows(readTags(parsed.tags));
-      if (parsed?.sitewright === "ended") current?.ended?.(parsed.failed !== false);
+      const isLast = parsed?.sitewright === "ended";
+      if (parsed?.sitewright === "shows" || (isLast && "tags" in parsed)) current?.shows(readTags(parsed.tags));
+      if (isLast) current?.ended?.(parsed.failed !== false);
       if (parsed?.sitewright === "refused") current?.refused?.();
       if (parsed?.sitewright === "touched") current?.onStalePages(readStalePages(parsed));
       return "";

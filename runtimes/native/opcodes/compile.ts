@@ -6,7 +6,7 @@ import { chmod, chown, lstat, mkdir, readdir, writeFile } from "node:fs/promises
 import path from "node:path";
 import { ownerOf, phpGroup } from "../../owner.ts";
 import { internalFolder, memoryFolder, opcodeFolder, platformFolder, siteFolder } from "../../phpFolders.ts";
-import { phpSettingsFolder, settingsFile } from "../environmentSandbox.ts";
+import { type PhpSettings, phpSettingsFolder, settingsFile } from "../environmentSandbox.ts";
 import type { FastCgiConnection } from "../fastcgi/connection.ts";
 import { FpmMaster } from "../fpmMaster.ts";
 import type { Mount, Sandbox } from "../sandbox.ts";
@@ -28,6 +28,21 @@ interface Compilation {
   readonly signal: AbortSignal;
 }
 
+/**
+ * Returns PHP's settings for compiling. PHP has its opcode memory, with room for all scripts, although only the files are used: without
+ * it, each script has its own copy of every string, and PHP compares the characters of names that it could tell apart by their
+ * addresses.
+ */
+export function compilerSettings(settings: PhpSettings): PhpSettings {
+  return {
+    ...settings,
+    "opcache.file_cache": opcodeFolder,
+    "opcache.memory_consumption": 512,
+    "opcache.interned_strings_buffer": 64,
+    memory_limit: -1,
+  };
+}
+
 /** Rejects if it is given up, or PHP does not start. */
 export async function compileOpcodes(
   { php, shared, settings }: OpcodeJob,
@@ -37,8 +52,8 @@ export async function compileOpcodes(
   const places = shared.map(({ to }) => path.posix.relative(siteFolder, to)).filter((place) => !place.startsWith(".."));
   for (const each of [settingsFolder, ...places.map((place) => path.join(siteRoot, place))])
     await mkdir(each, { recursive: true, mode: 0o755 });
-  const own = { "opcache.file_cache": opcodeFolder, "opcache.file_cache_only": 1, memory_limit: -1 };
-  await writeFile(path.join(settingsFolder, "sitewright.ini"), settingsFile({ ...settings, ...own }), { mode: 0o644 });
+  const content = settingsFile(compilerSettings(settings));
+  await writeFile(path.join(settingsFolder, "sitewright.ini"), content, { mode: 0o644 });
   const group = phpGroup();
   if (group !== null) await chown(target, group, group);
   const mounts: readonly Mount[] = [

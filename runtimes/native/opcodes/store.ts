@@ -15,7 +15,7 @@ import path from "node:path";
 import { withLock } from "../../assets/lock.ts";
 import { exists, removeTree } from "../../folders.ts";
 import { fileInRoot } from "../rootPath.ts";
-import { compileOpcodes } from "./compile.ts";
+import { compileOpcodes, compilerSettings } from "./compile.ts";
 import type { OpcodeJob } from "./job.ts";
 import type { Opcodes } from "./mountOpcodes.ts";
 import { phpStateOf } from "./phpState.ts";
@@ -164,7 +164,7 @@ function nameOf({ php, shared }: OpcodeJob): string {
 
 /** Identifies a compilation: its code, PHP and settings. Scripts are identified as PHP does it, and by their size. */
 async function fingerprintOf(job: OpcodeJob): Promise<string> {
-  const digest = createHash("sha256").update(JSON.stringify([phpStateOf(job.php), job.settings]));
+  const digest = createHash("sha256").update(JSON.stringify([phpStateOf(job.php), compilerSettings(job.settings)]));
   for (const { from } of job.shared) {
     for (const script of await scriptsBelow(from)) {
       const { size, mtimeMs } = await stat(path.join(from, script));
