@@ -103,6 +103,12 @@ test("environments run the compiled code, and compile none of it themselves", as
   expect(await printed()).toBe("compiled");
 });
 
+test("compiled scripts share their strings with others", async () => {
+  const file = await readFile(opcodeFileOf(await compiled()));
+  // In PHP's header, after the size of what belongs to the script alone: the size of its strings that PHP looks for among those of others.
+  expect(Number(file.readBigUInt64LE(48))).toBeGreaterThan(0);
+});
+
 test.each<[string, (file: string) => Promise<void>]>([
   ["is missing", (file) => rm(file)],
   ["is empty", (file) => truncate(file, 0)],
