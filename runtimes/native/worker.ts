@@ -8,7 +8,7 @@ import { Exchange } from "../pool/exchange.ts";
 import { ProcessPriority } from "../pool/priority.ts";
 import type { RequestCallbacks, Worker, WorkerRequest } from "../pool/worker.ts";
 import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody } from "../serving.ts";
-import { watchDisk } from "./diskWatch.ts";
+import { watchDisk, writtenBytes } from "./diskWatch.ts";
 import { platformFile, taskFile } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
@@ -34,8 +34,6 @@ export class FpmWorker implements Worker {
   /** The slot that it is connected to. */
   #connectedSlot: Slot | null = null;
   #killedFor: NoAnswerReason | null = null;
-  /** By its processes, in all requests so far. They write nothing in between. */
-  #writtenBytes = 0;
 
   /** `slot`: rejects if php-fpm does not start. */
   constructor(slot: Promise<Slot>, deadlineSeconds: number, reserve: DiskReserve) {
@@ -120,7 +118,7 @@ export class FpmWorker implements Worker {
     const before = slot.databaseState();
     const watch = watchDisk({
       processes: () => this.#processes(),
-      before: this.#writtenBytes,
+      before: writtenBytes(this.#processes()),
       leftBytes: request.diskLeftBytes,
       reserve: this.#reserve,
       onExcess: (reason) => {
@@ -142,7 +140,6 @@ export class FpmWorker implements Worker {
       explain: (cause) => new NoAnswer(this.#reason, "PHP ended before its response was complete.", { cause }),
     });
     const written = await watch.end();
-    this.#writtenBytes += written;
     if (written > 0) exchange.callbacks.grown?.(written);
     const isReading = (request.method === "GET" || request.method === "HEAD") && request.task === null;
     const hasWritten = !isReading || written > 0 || run.failure !== null;
