@@ -5,7 +5,7 @@ import { refusedCalls, systemCallFilter } from "./systemCalls.ts";
 import { sandboxOutput } from "./testing/sandboxOutput.ts";
 
 const isRoot = process.getuid?.() === 0;
-const { EPERM, ENOSYS, EAFNOSUPPORT } = constants.errno;
+const { EPERM, ENOSYS, EAFNOSUPPORT, EOPNOTSUPP } = constants.errno;
 const sandbox: Sandbox = {
   user: 287_655,
   root: "/",
@@ -42,6 +42,7 @@ const numbers = {
   userfaultfd: [323, 282],
   getpid: [39, 172],
   statmount: [457, 457],
+  fallocate: [285, 47],
 } as const;
 
 const numberOf = (name: keyof typeof numbers): number => numbers[name][process.arch === "arm64" ? 1 : 0];
@@ -81,6 +82,7 @@ test.each(users)("scripts can't make calls that their user could make otherwise:
     [`${numberOf("userfaultfd")}, 1`, EPERM],
     [`${numberOf("personality")}, 0x0040000`, EPERM],
     [`${numberOf("statmount")}, 0, 0, 0, 0`, ENOSYS],
+    [`${numberOf("fallocate")}, 1, 0, 0, 1`, EOPNOTSUPP],
     // AF_NETLINK, AF_ALG, AF_VSOCK
     ...[16, 38, 40].map((family) => [`${numberOf("socket")}, ${family}, 3, 0`, EAFNOSUPPORT] as const),
     [`${numberOf("socketpair")}, 30, 1, 0, $buffer`, EAFNOSUPPORT],

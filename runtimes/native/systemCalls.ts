@@ -86,7 +86,7 @@ const refused: Readonly<Record<string, Numbers>> = {
   _sysctl: [156, null],
 };
 
-/** Allowed with some arguments only. */
+/** Allowed with some arguments only, or refused with an error of its own. */
 const restricted = {
   clone: [56, 220],
   clone3: [435, 435],
@@ -94,6 +94,7 @@ const restricted = {
   socketpair: [53, 199],
   ioctl: [16, 29],
   personality: [135, 92],
+  fallocate: [285, 47],
 } as const satisfies Readonly<Record<string, Numbers>>;
 
 /**
@@ -116,7 +117,12 @@ const typingRequests = [0x5412, 0x541c];
 /** Linux's own, and the question for the current one. */
 const personalities = [0, 0xffff_ffff];
 
-const { EPERM: notPermitted, ENOSYS: noSuchCall, EAFNOSUPPORT: noSuchFamily } = constants.errno;
+const {
+  EPERM: notPermitted,
+  ENOSYS: noSuchCall,
+  EAFNOSUPPORT: noSuchFamily,
+  EOPNOTSUPP: notSupported,
+} = constants.errno;
 
 /** The kernel's `struct sock_filter`: operation, jumps if true and false (in instructions), operand. */
 type Instruction = readonly [operation: number, ifTrue: number, ifFalse: number, operand: number];
@@ -200,6 +206,8 @@ export function systemCallFilter(name: string = process.arch): Buffer | null {
     ...onCall(restricted.socketpair[index], byValue(0, socketFamilies, allow, refuse(noSuchFamily))),
     ...onCall(restricted.ioctl[index], byValue(1, typingRequests, refuse(notPermitted), allow)),
     ...onCall(restricted.personality[index], byValue(0, personalities, allow, refuse(notPermitted))),
+    // It takes disk space without writing, which `diskWatch.ts` would not see. The C library then writes.
+    ...onCall(restricted.fallocate[index], [refuse(notSupported)]),
     allow,
   ]);
 }
