@@ -14,6 +14,8 @@ interface Sent {
   readonly key?: string;
   readonly json?: unknown;
   readonly form?: Readonly<Record<string, string>>;
+  /** The content of a file, which is sent as browsers upload one. */
+  readonly upload?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Reuses connections. Absent: a new connection for each request. */
   readonly agent?: Agent;
@@ -22,13 +24,11 @@ interface Sent {
 /** Sends a request to this machine, whatever the address says. Does not follow redirects. */
 export function send(method: string, address: string, sent: Sent = {}): Promise<Answer> {
   const url = new URL(address);
-  const { json, form } = sent;
-  const body =
-    form !== undefined ? String(new URLSearchParams(form)) : json !== undefined ? JSON.stringify(json) : null;
+  const { type, body } = contentOf(sent);
   const headers: Record<string, string> = { host: url.host, ...sent.headers };
   if (sent.key !== undefined) headers.authorization = `Bearer ${sent.key}`;
   if (body !== null) {
-    headers["content-type"] = form === undefined ? "application/json" : "application/x-www-form-urlencoded";
+    headers["content-type"] = type;
     headers["content-length"] = String(Buffer.byteLength(body));
   }
   return new Promise((resolve, reject) => {
@@ -51,6 +51,13 @@ export function send(method: string, address: string, sent: Sent = {}): Promise<
     outgoing.on("error", reject);
     outgoing.end(body);
   });
+}
+
+function contentOf({ json, form, upload }: Sent): { readonly type: string; readonly body: string | null } {
+  if (form !== undefined) return { type: "application/x-www-form-urlencoded", body: String(new URLSearchParams(form)) };
+  if (upload === undefined) return { type: "application/json", body: json === undefined ? null : JSON.stringify(json) };
+  const head = 'Content-Disposition: form-data; name="file"; filename="file.bin"';
+  return { type: "multipart/form-data; boundary=end", body: `--end\r\n${head}\r\n\r\n${upload}\r\n--end--\r\n` };
 }
 
 function answer(status: number, headers: IncomingHttpHeaders, received: string): Answer {

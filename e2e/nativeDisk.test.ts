@@ -126,7 +126,7 @@ describe("in a full environment", () => {
 
   test("an upload is refused before PHP runs, and the page says why", async () => {
     const address = await addScript("upload.php", "touch( '/site/began' );");
-    const answer = await send("POST", address, { form: { file: "x".repeat(10 * mebibyte) } });
+    const answer = await send("POST", address, { upload: "x".repeat(10 * mebibyte) });
     expect([answer.status, answer.text]).toEqual([507, expect.stringContaining("no space left for this upload")]);
     await expect(stat(join(webRoot, "began"))).rejects.toThrow("ENOENT");
   });
