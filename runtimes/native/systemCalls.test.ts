@@ -1,5 +1,5 @@
 import { constants } from "node:os";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { filterDescriptor, type Sandbox, sandboxed } from "./sandbox.ts";
 import { refusedCalls, systemCallFilter } from "./systemCalls.ts";
 import { sandboxOutput } from "./testing/sandboxOutput.ts";
@@ -139,6 +139,66 @@ test("scripts start programs and threads, and look up names", async () => {
 test("a sandboxed process has no descriptor of the filter", async () => {
   const output = await sandboxOutput(sandboxed(sandbox, ["sh", "-c", "ls /proc/$$/fd"]));
   expect(output.split(/\s+/)).not.toContain(String(filterDescriptor));
+});
+
+/** Runs the filter's program as the kernel does, for a system call on a processor. Returns the kernel's action. */
+function actionOf(filter: Buffer, audit: number, number: number, ...values: readonly number[]): number {
+  const data = Buffer.alloc(64);
+  data.writeUInt32LE(number, 0);
+  data.writeUInt32LE(audit, 4);
+  for (const [index, value] of values.entries()) data.writeUInt32LE(value >>> 0, 16 + 8 * index);
+  let loaded = 0;
+  for (let at = 0; at < filter.length; at += 8) {
+    const [operation, operand] = [filter.readUInt16LE(at), filter.readUInt32LE(at + 4)];
+    if (operation === 0x06) return operand;
+    if (operation === 0x20) loaded = data.readUInt32LE(operand);
+    else at += 8 * filter.readUInt8(at + (isTrue(operation, loaded, operand) ? 2 : 3));
+  }
+  throw new Error("The program has no end.");
+}
+
+function isTrue(operation: number, loaded: number, operand: number): boolean {
+  if (operation === 0x15) return loaded === operand;
+  if (operation === 0x25) return loaded > operand;
+  if (operation === 0x45) return (loaded & operand) !== 0;
+  throw new Error(`The program has an unknown operation: ${operation}`);
+}
+
+const allowed = 0x7fff_0000;
+const refusedWith = (errno: number) => 0x0005_0000 | errno;
+
+describe.each([
+  { name: "x64", index: 0, audit: 0xc000_003e, other: 0x4000_0003 },
+  { name: "arm64", index: 1, audit: 0xc000_00b7, other: 0x4000_0028 },
+] as const)("the filter for $name", ({ name, index, audit, other }) => {
+  const filter = systemCallFilter(name) ?? Buffer.alloc(0);
+  const action = (call: keyof typeof numbers, ...values: readonly number[]) =>
+    actionOf(filter, audit, numbers[call][index], ...values);
+
+  test("refuses every call of its table, with any arguments", () => {
+    const actions = [...refusedCalls(name).values()].map((number) => actionOf(filter, audit, number, 0));
+    expect(actions.length).toBeGreaterThan(50);
+    expect(new Set(actions)).toEqual(new Set([refusedWith(EPERM)]));
+  });
+
+  test("decides by arguments", () => {
+    const user = 0x1000_0000;
+    expect([action("clone", user | 17), action("clone", 17)]).toEqual([refusedWith(EPERM), allowed]);
+    expect([action("socket", 16), action("socket", 10)]).toEqual([refusedWith(EAFNOSUPPORT), allowed]);
+    expect([action("socketpair", 30), action("socketpair", 1)]).toEqual([refusedWith(EAFNOSUPPORT), allowed]);
+    expect([action("ioctl", 0, 0x5412), action("ioctl", 0, 0x5401)]).toEqual([refusedWith(EPERM), allowed]);
+    expect([action("personality", 0x0040000), action("personality", -1)]).toEqual([refusedWith(EPERM), allowed]);
+  });
+
+  test("makes programs use other calls", () => {
+    expect([action("clone3"), action("statmount")]).toEqual([refusedWith(ENOSYS), refusedWith(ENOSYS)]);
+    expect(action("fallocate")).toBe(refusedWith(EOPNOTSUPP));
+    expect(action("getpid")).toBe(allowed);
+  });
+
+  test("kills programs of another processor", () => {
+    expect(actionOf(filter, other, numbers.getpid[index])).toBe(0x8000_0000);
+  });
 });
 
 test("processors without a table have no filter", () => {

@@ -1,6 +1,6 @@
 /** Programs that say which PHP they are, in folders made by hand. Real ones: `wordpress.playground.test.ts`. */
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, open, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -189,6 +189,26 @@ test.runIf(isRoot)("a folder without setpriv is refused", async () => {
   await rm(path.join(root.folder, "usr/bin/setpriv"));
   expect(await sentencesAbout(root)).toEqual([
     `PHP ${root.place} is not offered: it has no setpriv. Install util-linux there.`,
+  ]);
+});
+
+/** As in the header of a program for the processor of IBM's mainframes. */
+const otherMachine = 22;
+
+test.runIf(isRoot).each([
+  ["with a shell", ["usr/bin/setpriv", "usr/bin/sh"]],
+  ["without a shell", ["usr/bin/setpriv"]],
+])("a folder with a system for another processor is refused: %s", async (_, files) => {
+  const root = await makeRoot();
+  await root.php("8.3.7");
+  if (files.length === 1) await rm(path.join(root.folder, "usr/bin/sh"));
+  for (const file of files) {
+    const program = await open(path.join(root.folder, file), "r+");
+    await program.write(Buffer.from([otherMachine, 0]), 0, 2, 18);
+    await program.close();
+  }
+  expect(await sentencesAbout(root)).toEqual([
+    `PHP ${root.place} is not offered: its programs are for another kind of processor. Name a folder with a system for ${process.arch}.`,
   ]);
 });
 

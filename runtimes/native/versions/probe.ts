@@ -1,5 +1,6 @@
 /** Runs programs of a PHP in the sandbox, as an environment would, to find out what it is. */
 import { once } from "node:events";
+import { existsSync } from "node:fs";
 import path from "node:path";
 import type { Readable } from "node:stream";
 import { ownerOf } from "../../owner.ts";
@@ -8,6 +9,7 @@ import type { Sandbox } from "../sandbox.ts";
 import { spawnSandboxed } from "../spawnSandboxed.ts";
 import { type PhpRoot, UnusableRoot } from "./installation.ts";
 import { mountOptionsOf } from "./mountOptions.ts";
+import { isForOtherProcessor } from "./processorOf.ts";
 import { type PhpVersion, parseVersion } from "./version.ts";
 
 /** What `php-fpm` or `php` says about itself. */
@@ -111,12 +113,20 @@ async function textOf(stream: Readable, onTooMuch: () => void): Promise<string> 
 
 function explain({ folder }: PhpRoot, program: string, { errors, code }: Answer): string {
   if (code === null) return `${program} did not end, or printed too much. Run it yourself to see why.`;
-  if (/setpriv: No such file/.test(errors)) return "it has no setpriv. Install util-linux there.";
+  if (/setpriv: (No such file|Exec format)/.test(errors)) return explainNoSetpriv(folder);
   if (/Permission denied/.test(errors)) return explainDenied(folder, program);
   if (code > crashed)
     return `${program} crashes with signal ${code - crashed}. A file of it or of an extension may be damaged: install its packages again.`;
   const [reason = "it printed nothing"] = errors.split("\n").filter((line) => line.trim() !== "");
   return `${program} does not start: ${reason.trim()}`;
+}
+
+/** A program for another processor may be reported as missing: bubblewrap then looks for a shell that could run it. */
+function explainNoSetpriv(folder: string): string {
+  const setpriv = fileInRoot(folder, "/usr/bin/setpriv");
+  return setpriv !== null && existsSync(setpriv) && isForOtherProcessor(setpriv)
+    ? `its programs are for another kind of processor. Name a folder with a system for ${process.arch}.`
+    : "it has no setpriv. Install util-linux there.";
 }
 
 function explainDenied(folder: string, program: string): string {
