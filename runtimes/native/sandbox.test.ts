@@ -1,6 +1,18 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -137,6 +149,14 @@ test("a site sees only its own processes, and has no capabilities and a filter o
   expect(status).toMatch(/NoNewPrivs: 1/);
   if (systemCallFilter() !== null) expect(status).toMatch(/Seccomp: 2/);
   if (isRoot) expect(status.match(/Cap\w+: 0+$/gm)).toHaveLength(5);
+});
+
+test("a site shares no mounts, processes, shared memory or host name with this process", async () => {
+  const kinds = ["mnt", "pid", "ipc", "uts"];
+  const outside = await Promise.all(kinds.map((kind) => readlink(`/proc/self/ns/${kind}`)));
+  const inside = (await shell("cd /proc/self/ns; for kind in mnt pid ipc uts; do readlink $kind; done")).split("\n");
+  expect(inside.map((name) => name.replace(/:.*/, ""))).toEqual(kinds);
+  expect(inside.filter((name) => outside.includes(name))).toEqual([]);
 });
 
 test("a site gets none of this process's environment variables", async () => {

@@ -288,6 +288,24 @@ describe.runIf(engine === "native")("disk under php-fpm", () => {
   }, 60_000);
 });
 
+test.runIf(engine === "native")(
+  "on a disk without space beyond the reserve, pages are served, and a script that writes is ended",
+  async () => {
+    const full = await openWorld({ diskReserveBytes: Number.MAX_SAFE_INTEGER / 2, isOnDisk: true });
+    onTestFinished(() => full.close());
+    const crowded = await full.site();
+    expect(await visitorOf(full.serving, crowded).logIn(crowded.wordpress.adminUser, "correct horse battery")).toBe(
+      true,
+    );
+    const code = `for ($i = 0; $i < 2048; $i++) { file_put_contents('endless.bin', str_repeat('x', ${megabyte}), FILE_APPEND); usleep(2000); }`;
+    await addScript(crowded, "endless.php", code);
+    expect(await outcomeOf(visitorOf(full.serving, crowded).get("/endless.php"))).toBe("crashed");
+    expect((await stat(path.join(crowded.documentRoot, "endless.bin"))).size).toBeLessThan(500 * megabyte);
+    expect((await visitorOf(full.serving, crowded).get("/")).status).toBe(200);
+  },
+  60_000,
+);
+
 test.runIf(engine === "playground")(
   "on a disk without space beyond the reserve, pages are served, files can be deleted, and nothing grows",
   async () => {
