@@ -1,5 +1,5 @@
 /** Sites with native PHP that write as much as they can, next to another site. */
-import { chown, realpath, rm, stat, writeFile } from "node:fs/promises";
+import { chown, readdir, realpath, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { send } from "./http.ts";
@@ -8,7 +8,7 @@ import { type CreatedSite, createSite, runOperation, succeed } from "./sites.ts"
 
 const mebibyte = 2 ** 20;
 /** A new site has some 16 MB. */
-const quota = { roomy: 60e6, full: 5e6 };
+const quota = { huge: 2e9, roomy: 60e6, full: 5e6 };
 /** What a script has written before it is ended depends on the disk's speed. It wants 2 GB. */
 const mostBytes = 600e6;
 
@@ -35,6 +35,12 @@ const environmentPath = () => `/sites/environments/${greedy.environmentId}`;
 
 async function setQuota(bytes: number): Promise<void> {
   await succeed(installation, "PUT", `${environmentPath()}/limits`, { disk_bytes: bytes });
+}
+
+/** Until its use is measured again, an environment may be taken for one that is far above its quota. A command makes that soon. */
+async function measureAgain(): Promise<void> {
+  await setQuota(quota.roomy);
+  await wpCli("echo 'measured';");
 }
 
 /** PHP that writes 2 GB to a file. */
@@ -92,15 +98,18 @@ describe("a script that writes 2 GB", () => {
   });
 
   test("into the folder for temporary files is ended", async () => {
-    await setQuota(quota.roomy);
+    await measureAgain();
     const address = await addScript("temporary.php", writeMuch("/tmp/much.bin"));
     expect(await installation.visit(address)).toMatchObject({ status: 502 });
+    // Otherwise nothing could be removed by a page.
+    await setQuota(quota.huge);
     const size = await addScript("size.php", "echo filesize( '/tmp/much.bin' ); unlink( '/tmp/much.bin' );");
     expect(Number((await installation.visit(size)).text)).toBeLessThan(mostBytes);
     await expectPages();
   });
 
   test("as a WP-CLI command is ended, and its output says what to do", async () => {
+    await measureAgain();
     const { status, text } = await wpCli(writeMuch("/site/command.bin"));
     expect([status, text]).toEqual([500, expect.stringContaining("Remove files or raise the quota.")]);
     expect(await take(join(webRoot, "command.bin"))).toBeLessThan(mostBytes);
@@ -115,7 +124,10 @@ describe("a script that writes 2 GB", () => {
 });
 
 describe("in a full environment", () => {
-  beforeAll(() => setQuota(quota.full));
+  beforeAll(async () => {
+    await measureAgain();
+    await setQuota(quota.full);
+  });
 
   test("pages are served, and the administrator can log in", async () => {
     await expectPages();
@@ -145,4 +157,38 @@ describe("in a full environment", () => {
     expect(await take(join(webRoot, "event.bin"))).toBeLessThan(mostBytes);
     await expectPages();
   });
+});
+
+describe("many requests that each write little", () => {
+  const files = () => readdir(join(webRoot, "pieces"));
+
+  test("can't go on for ever: then nothing is written, pages are shown, and the error log says why", async () => {
+    await measureAgain();
+    const write = `@mkdir( '/site/pieces' ); file_put_contents( '/site/pieces/' . uniqid(), str_repeat( 'x', ${6 * mebibyte} ) ); echo 'done';`;
+    const address = await addScript("little.php", write);
+    let answer = await installation.visit(address);
+    for (let count = 0; count < 40 && answer.status === 200; count += 1) answer = await installation.visit(address);
+    expect([answer.status, answer.text]).toEqual([507, expect.stringContaining("has no disk space left")]);
+    const written = (await files()).length;
+    expect(written * 6 * mebibyte).toBeLessThan(quota.roomy + 70e6);
+    for (let count = 0; count < 3; count += 1) expect((await installation.visit(address)).status).toBe(507);
+    expect(await files()).toHaveLength(written);
+    await vi.waitFor(async () => expect(await errorLog()).toContain("there is no disk space left"));
+    await expectPages();
+  });
+
+  test("go on when the quota is raised", async () => {
+    await setQuota(quota.huge);
+    const written = (await files()).length;
+    await vi.waitFor(async () => expect((await installation.visit(`${greedy.address}/little.php`)).text).toBe("done"));
+    expect(await files()).toHaveLength(written + 1);
+  });
+});
+
+test("as commands, too, can't go on for ever", async () => {
+  await setQuota(quota.full);
+  // Far above the quota, because of the pieces.
+  const { status, text } = await wpCli("file_put_contents( '/site/piece.bin', 'x' );");
+  expect([status, text]).toEqual([500, expect.stringContaining("there is no disk space left")]);
+  await expect(stat(join(webRoot, "piece.bin"))).rejects.toThrow("ENOENT");
 });

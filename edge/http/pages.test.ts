@@ -7,6 +7,7 @@ const names: readonly PageName[] = [
   "badRequest",
   "methodNotAllowed",
   "tooLarge",
+  "outOfSpace",
   "busy",
   "unavailable",
   "starting",

@@ -74,6 +74,13 @@ const pages = {
     text: "The site has reached its disk quota, and nothing was saved. Remove something that is no longer needed, and try again in a minute.",
     owner: "The site's quota can be raised with the API.",
   },
+  outOfSpace: {
+    status: 507,
+    code: "disk_quota_reached",
+    title: "This site has no disk space left",
+    text: "Nothing was saved. Please tell the site's owner.",
+    owner: "The site is far above its disk quota. Remove files with WP-CLI, or raise the quota with the API.",
+  },
   tooManyUploads: {
     status: 503,
     code: "too_many_uploads",

@@ -120,7 +120,7 @@ async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOr
   try {
     answer = await ask();
   } catch (error) {
-    return { ...noResponse, reason: reasonOf(error) };
+    return { ...noResponse, reason: trialReason(error) };
   }
   const { status, headers, body } = answer;
   try {
@@ -131,8 +131,14 @@ async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOr
     const trial = { status, isComplete, errors: await answer.errors, reason: null, location: header("location") };
     return wantsContent ? { ...trial, content } : trial;
   } catch (error) {
-    return { ...noResponse, errors: await answer.errors, reason: reasonOf(error) };
+    return { ...noResponse, errors: await answer.errors, reason: trialReason(error) };
   }
+}
+
+/** A site without disk space is tried out as if it were frozen: what it can't show without writing says nothing about the change. */
+function trialReason(error: unknown): NoAnswerReason {
+  const reason = reasonOf(error);
+  return reason === "outOfSpace" ? "wouldWrite" : reason;
 }
 
 /** Whether the body ends like a page. `kept` collects it, unless it is too long. Rejects if the body is cut off. */

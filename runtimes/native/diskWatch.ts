@@ -4,8 +4,25 @@
  * own size is what counts in the end; it is measured from time to time.
  */
 import type { DiskReserve } from "../freeDisk.ts";
-import { freeDisk } from "../freeDisk.ts";
+import { freeDisk, freeDiskSync } from "../freeDisk.ts";
 import { writtenByProcess } from "./processTree.ts";
+
+/** How far an environment may be above its quota before nothing that writes is run. Commands free space, so they may go on longer. */
+export const overdraftBytes = { pages: 32 << 20, commands: 64 << 20 };
+
+/**
+ * Whether nothing may be written any more: what each request may write in a full environment adds up. That is so if the environment is
+ * that far above its quota, or the server's disk has only half of its reserve left. `leftBytes`: null: unlimited.
+ */
+export function isOutOfSpace(leftBytes: number | null, reserve: DiskReserve, overdraft: number): boolean {
+  if (leftBytes !== null && leftBytes < -overdraft) return true;
+  try {
+    return freeDiskSync(reserve) < -reserve.bytes / 2;
+  } catch {
+    // Without the folder, nothing has been written to it.
+    return false;
+  }
+}
 
 interface DiskWatchOptions {
   /** Returns the ids of the processes that work for the request. */

@@ -127,14 +127,17 @@ interface SandboxParts {
   readonly sockets: number;
   /** Shared code that is compiled already. Never rejects. Absent, or null: PHP compiles all code itself. */
   readonly opcodes?: Promise<Opcodes | null>;
-  /** Whether nothing of the site can be changed. Absent: false. */
-  readonly isReadOnly?: boolean;
+  /** Absent: PHP can change everything of the site. */
+  readonly protection?: Protection;
 }
+
+/** `release`: nothing of the release can be changed. `all`: nothing at all, so that no disk space is used. */
+export type Protection = "release" | "all";
 
 /** Throws at once if the environment or its release doesn't exist. */
 export function openEnvironmentSandbox(
   environment: SandboxedEnvironment,
-  { root, settings, sockets, opcodes, isReadOnly = false }: SandboxParts,
+  { root, settings, sockets, opcodes, protection }: SandboxParts,
   options: SandboxOptions,
 ): Promise<EnvironmentSandbox> {
   const mounts = environmentMounts(environment, options);
@@ -143,7 +146,7 @@ export function openEnvironmentSandbox(
   const name = randomBytes(4).toString("hex");
   const folder = path.join(options.run, name);
   const layer = { folder: path.join(options.layers, name) };
-  const protectedMounts = isReadOnly ? readOnlyMounts(mounts, path.join(layer.folder, "above")) : mounts;
+  const protectedMounts = protection ? readOnlyMounts(mounts, path.join(layer.folder, "above"), protection) : mounts;
   const [messageSockets, settingsFolder] = [path.join(folder, "m"), path.join(folder, "settings")];
   const packageSource = path.join(folder, "source.json");
   const sandbox: Sandbox = {
@@ -151,7 +154,7 @@ export function openEnvironmentSandbox(
     root,
     // The empty path stands for the folder of the installation. PHP that starts itself again finds the settings there, too.
     variables: { PHP_INI_SCAN_DIR: `:${phpSettingsFolder}` },
-    ...(isReadOnly && canMountLayers() && { layer }),
+    ...(protection && canMountLayers() && { layer }),
     mounts: [
       ...protectedMounts,
       { from: platformSource, to: platformFolder, isWritable: false },
@@ -219,11 +222,11 @@ function stateOf(file: string): string {
 /** Whether this process may mount layers. Without them, files are mounted read-only. */
 const canMountLayers = () => process.getuid?.() === 0;
 
-/** The database becomes read-only, and the web root is the layer `above`. */
-function readOnlyMounts(mounts: readonly Mount[], above: string): readonly Mount[] {
+/** The database becomes read-only, and the web root is the layer `above`, which the site never sees again. */
+function readOnlyMounts(mounts: readonly Mount[], above: string, protection: Protection): readonly Mount[] {
   return mounts.map((mount) => {
     if (mount.to === databaseFolder) return { ...mount, isWritable: false };
-    if (mount.to !== siteFolder) return mount;
+    if (mount.to !== siteFolder) return protection === "all" ? { ...mount, isWritable: false } : mount;
     return canMountLayers() ? { ...mount, from: above } : { ...mount, isWritable: false };
   });
 }

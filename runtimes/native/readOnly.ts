@@ -41,12 +41,14 @@ const heldBudget = createHeldBudget({ companyBytes: 256 * 2 ** 20, totalBytes: 2
  */
 export type UseReadOnlyPhp = <T>(work: (php: ReadOnlyPhp) => Promise<T>, signal: AbortSignal) => Promise<T>;
 
-interface ReadOnlyRequest {
+export interface ReadOnlyRequest {
   readonly exchange: Exchange;
   readonly request: WorkerRequest;
   readonly body: RequestBody | null;
   readonly deadline: AbortSignal;
   readonly reserve: DiskReserve;
+  /** Why changes are refused. */
+  readonly refusal: NoAnswerReason;
 }
 
 /** Runs the request and ends the exchange. Never rejects. */
@@ -61,7 +63,8 @@ export async function runReadOnly(asked: ReadOnlyRequest, use: UseReadOnlyPhp): 
   }
 }
 
-async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, reserve }: ReadOnlyRequest): Promise<void> {
+async function runIn(php: ReadOnlyPhp, asked: ReadOnlyRequest): Promise<void> {
+  const { exchange, request, body, deadline, reserve, refusal } = asked;
   let reason: NoAnswerReason = "crashed";
   let isRefused = false;
   const refuse = () => {
@@ -115,7 +118,7 @@ async function runIn(php: ReadOnlyPhp, { exchange, request, body, deadline, rese
   // The message that a change was refused may be lost, too.
   if (isRefused || (run.failure === null && run.isLost) || (await php.hasChangedFiles())) {
     content?.destroy();
-    end(exchange, { ...run, failure: new Error("PHP attempted a change.") }, "wouldWrite");
+    end(exchange, { ...run, failure: new Error("PHP attempted a change.") }, refusal);
     return;
   }
   if (first !== undefined && content !== null) exchange.respond(first.response, content, { endsItself: true });

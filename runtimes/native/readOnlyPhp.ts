@@ -10,6 +10,7 @@ import {
   messageSocketPath,
   openEnvironmentSandbox,
   type PhpProgram,
+  type Protection,
 } from "./environmentSandbox.ts";
 import type { FpmMaster } from "./fpmMaster.ts";
 import type { Opcodes } from "./opcodes/mountOpcodes.ts";
@@ -28,7 +29,10 @@ interface Started {
 export function createReadOnlyPhp(
   environment: ServedEnvironment,
   php: PhpProgram,
-  options: EnvironmentFpmOptions & { readonly findOpcodes: () => Promise<Opcodes | null> },
+  options: EnvironmentFpmOptions & {
+    readonly findOpcodes: () => Promise<Opcodes | null>;
+    readonly protection: Protection;
+  },
 ): ReadOnlyPhpOfEnvironment {
   const turns = createTurns({ total: 1, extra: 0 });
   let started: Promise<Started> | null = null;
@@ -38,7 +42,7 @@ export function createReadOnlyPhp(
     const settings = fpmSettings(environment, options.uploads);
     const place = await openEnvironmentSandbox(
       environment,
-      { root: php.root, sockets: 1, isReadOnly: true, opcodes: options.findOpcodes(), settings },
+      { root: php.root, sockets: 1, protection: options.protection, opcodes: options.findOpcodes(), settings },
       options,
     );
     return { master: await startFpm(php, place, options), place };

@@ -7,7 +7,12 @@ import { memoryFolder } from "../phpFolders.ts";
 import { limitsOf } from "../pool/limits.ts";
 import type { ServedEnvironment } from "../serving.ts";
 import { type EnvironmentFpmOptions, fpmSettings, opcodeJobOf, startFpm } from "./environmentFpm.ts";
-import { type EnvironmentSandbox, messageSocketPath, openEnvironmentSandbox } from "./environmentSandbox.ts";
+import {
+  type EnvironmentSandbox,
+  messageSocketPath,
+  openEnvironmentSandbox,
+  type Protection,
+} from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import type { FpmMaster } from "./fpmMaster.ts";
 import type { MessageSocket } from "./messageSocket.ts";
@@ -30,7 +35,7 @@ export interface Slot {
   /** A text that changes whenever the environment's database does. */
   databaseState(): string;
   /** For read-only requests. */
-  readonly readOnly: UseReadOnlyPhp;
+  readonly readOnly: Readonly<Record<Protection, UseReadOnlyPhp>>;
 }
 
 export interface Slots {
@@ -42,7 +47,7 @@ export interface Slots {
 interface Started {
   readonly master: FpmMaster;
   readonly place: EnvironmentSandbox;
-  readonly readOnly: ReadOnlyPhpOfEnvironment;
+  readonly readOnly: Readonly<Record<Protection, ReadOnlyPhpOfEnvironment>>;
 }
 
 interface Environment {
@@ -80,7 +85,9 @@ export function createSlots(options: SlotsOptions): Slots {
       { root: php.root, sockets, opcodes: findOpcodes(), settings: fpmSettings(environment, options.uploads) },
       options,
     );
-    const readOnly = createReadOnlyPhp(environment, php, { ...options, findOpcodes });
+    const protectedBy = (protection: Protection) =>
+      createReadOnlyPhp(environment, php, { ...options, findOpcodes, protection });
+    const readOnly = { release: protectedBy("release"), all: protectedBy("all") };
     const started = place.then(async (opened) => {
       return { master: await startFpm(php, opened, options), place: opened, readOnly };
     });
@@ -111,7 +118,7 @@ export function createSlots(options: SlotsOptions): Slots {
     const running = await started.catch(() => null);
     if (running === null) return;
     const { master, place, readOnly } = running;
-    await readOnly.close();
+    await Promise.all([readOnly.release.close(), readOnly.all.close()]);
     master.kill();
     await master.exited;
     await place.close();
@@ -184,6 +191,6 @@ function slotOf({ master, place, readOnly }: Started, slot: number, { dropIfFull
     messages,
     messageSocketPath: messageSocketPath(slot),
     databaseState: place.databaseState,
-    readOnly: readOnly.use,
+    readOnly: { release: readOnly.release.use, all: readOnly.all.use },
   };
 }

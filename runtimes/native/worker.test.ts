@@ -4,6 +4,8 @@ import { exampleRequest } from "../conformance/conformance.ts";
 import type { Slot } from "./slots.ts";
 import { FpmWorker } from "./worker.ts";
 
+const noPhp = () => Promise.reject(new Error("There is no php-fpm."));
+
 /** Returns a slot that notes its calls and can't connect. */
 function noting(calls: string[]): Slot {
   return {
@@ -17,7 +19,7 @@ function noting(calls: string[]): Slot {
     messages: { setReceiver: () => undefined, close: () => undefined },
     messageSocketPath: "/nowhere",
     databaseState: () => "",
-    readOnly: () => Promise.reject(new Error("There is no php-fpm.")),
+    readOnly: { release: noPhp, all: noPhp },
   };
 }
 

@@ -8,13 +8,13 @@ import { Exchange } from "../pool/exchange.ts";
 import { ProcessPriority } from "../pool/priority.ts";
 import type { RequestCallbacks, Worker, WorkerRequest } from "../pool/worker.ts";
 import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody } from "../serving.ts";
-import { watchDisk, writtenBytes } from "./diskWatch.ts";
+import { isOutOfSpace, overdraftBytes, watchDisk, writtenBytes } from "./diskWatch.ts";
 import { platformFile, taskFile } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
 import { plainResponse } from "./plainResponse.ts";
 import { descendantsOf } from "./processTree.ts";
-import { runReadOnly } from "./readOnly.ts";
+import { type ReadOnlyRequest, runReadOnly } from "./readOnly.ts";
 import type { Slot } from "./slots.ts";
 
 export class FpmWorker implements Worker {
@@ -84,6 +84,7 @@ export class FpmWorker implements Worker {
   handle(request: WorkerRequest, body: RequestBody | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
     this.requests += 1;
     const deadline = new AbortController();
+    const refusal = this.#refusalOf(request);
     const exchange = new Exchange({
       request,
       callbacks,
@@ -91,27 +92,29 @@ export class FpmWorker implements Worker {
       onDeadline: () => {
         deadline.abort();
         // A read-only request runs elsewhere, and ends itself.
-        if (!request.isReadOnly) this.kill("deadline");
+        if (refusal === null) this.kill("deadline");
       },
     });
-    void this.#run(exchange, request, body, deadline.signal);
+    void this.#run({ exchange, request, body, deadline: deadline.signal, reserve: this.#reserve }, refusal);
     return exchange.response;
   }
 
-  async #run(
-    exchange: Exchange,
-    request: WorkerRequest,
-    body: RequestBody | null,
-    deadline: AbortSignal,
-  ): Promise<void> {
+  /** Why the request must not change anything; null: it may. */
+  #refusalOf({ isReadOnly, diskLeftBytes }: WorkerRequest): NoAnswerReason | null {
+    if (isReadOnly) return "wouldWrite";
+    return isOutOfSpace(diskLeftBytes, this.#reserve, overdraftBytes.pages) ? "outOfSpace" : null;
+  }
+
+  async #run(asked: Omit<ReadOnlyRequest, "refusal">, refusal: NoAnswerReason | null): Promise<void> {
+    const { exchange, request, body } = asked;
     const slot = await this.#slot.catch((error: Error) => error);
     if (slot instanceof Error) return this.#end(exchange, { ...noRun, failure: slot }, false);
     // Nothing waits between here and the connection: the slot of a worker that was killed meanwhile may be another one's.
     if (this.#killedFor !== null) return this.#end(exchange, { ...noRun, failure: new Error("It was ended.") }, false);
     if (request.task !== null && !existsSync(platformFile(taskFile(request.task)))) return this.#refuse(exchange);
     this.firstBegan ??= performance.now();
-    if (request.isReadOnly) {
-      await runReadOnly({ exchange, request, body, deadline, reserve: this.#reserve }, slot.readOnly);
+    if (refusal !== null) {
+      await runReadOnly({ ...asked, refusal }, slot.readOnly[refusal === "outOfSpace" ? "all" : "release"]);
       this.lastUsed = performance.now();
       return;
     }

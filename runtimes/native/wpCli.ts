@@ -14,6 +14,7 @@ import { adaptCommand } from "../wpcli/command.ts";
 import { type CommandLimits, createCommandTurns, limitsOfCommand, memoryMbOf } from "../wpcli/limits.ts";
 import { createCommandPriorities } from "../wpcli/priorities.ts";
 import { TextTruncator } from "../wpcli/truncatedText.ts";
+import { isOutOfSpace, overdraftBytes } from "./diskWatch.ts";
 import { sendmailPath } from "./environmentFpm.ts";
 import { environmentLimitsOf } from "./environmentLimits.ts";
 import {
@@ -75,6 +76,8 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
       const mounts = [...place.sandbox.mounts, { from: wpCli, to: program, isWritable: false }];
       await begin();
       signal.throwIfAborted();
+      const leftBytes = command.diskLeftBytes ?? null;
+      if (isOutOfSpace(leftBytes, reserve, overdraftBytes.commands)) return refused(stderr);
       const before = { time: Date.now() - clockMilliseconds, database: place.databaseState() };
       const outcome = await runSandboxed(
         {
@@ -88,7 +91,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
         {
           limits,
           stderr,
-          disk: { leftBytes: command.diskLeftBytes ?? null, reserve },
+          disk: { leftBytes, reserve },
           signal: endOf(place, signal, options),
           onStart: (child) => priorities.watch(companyOf(environment, command), child).setYielding(true),
         },
@@ -105,6 +108,20 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
 
   return (environment, command, begin, signal) =>
     turns.run(companyOf(environment, command), () => run(environment, command, begin, signal), signal);
+}
+
+/** The outcome of a command that is not run, because there is no disk space left. */
+function refused(stderr: TextTruncator): WpCliOutcome {
+  stderr.add(
+    Buffer.from("The command was not run, because there is no disk space left. Raise the environment's disk quota.\n"),
+  );
+  return {
+    stdout: new TextTruncator(0).result(),
+    stderr: stderr.result(),
+    exitCode: null,
+    end: "crash",
+    mayHaveChanged: false,
+  };
 }
 
 /** A command is in a group of its own: the limits of the environment's follow from its threads. */

@@ -97,7 +97,9 @@ interface Measured {
 }
 
 function remainingDisk({ quotaBytes, diskBytes, measuredAt }: Measured): ServedLimits["disk"] {
-  if (quotaBytes === null || diskBytes === null || measuredAt === null) return null;
+  if (quotaBytes === null) return null;
+  // A new environment is measured within seconds, and is small until then.
+  if (diskBytes === null || measuredAt === null) return { leftBytes: quotaBytes, measuredAt: 0 };
   return { leftBytes: quotaBytes - diskBytes, measuredAt: measuredAt.getTime() };
 }
 
