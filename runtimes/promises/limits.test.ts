@@ -1,5 +1,5 @@
 /** Limits of environments, with real PHP. */
-import { stat, writeFile } from "node:fs/promises";
+import { stat, statfs, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as delay } from "node:timers/promises";
@@ -288,23 +288,42 @@ describe.runIf(engine === "native")("disk under php-fpm", () => {
   }, 60_000);
 });
 
-test.runIf(engine === "native")(
-  "on a disk without space beyond the reserve, pages are served, and a script that writes is ended",
-  async () => {
-    const full = await openWorld({ diskReserveBytes: Number.MAX_SAFE_INTEGER / 2, isOnDisk: true });
+/** How much of the disk with the sites is free, in bytes. */
+async function freeBytes(): Promise<number> {
+  const { bavail, bsize } = await statfs(world.environments);
+  return bavail * bsize;
+}
+
+describe.runIf(engine === "native")("on a disk without space beyond the reserve", () => {
+  /** Opens a world whose sites leave this much of the disk free. Returns a site with a script that writes 2 GB. */
+  async function openFull(diskReserveBytes: number): Promise<{ readonly full: SiteWorld; readonly crowded: Site }> {
+    const full = await openWorld({ diskReserveBytes, isOnDisk: true });
     onTestFinished(() => full.close());
     const crowded = await full.site();
-    expect(await visitorOf(full.serving, crowded).logIn(crowded.wordpress.adminUser, "correct horse battery")).toBe(
-      true,
-    );
     const code = `for ($i = 0; $i < 2048; $i++) { file_put_contents('endless.bin', str_repeat('x', ${megabyte}), FILE_APPEND); usleep(2000); }`;
     await addScript(crowded, "endless.php", code);
-    expect(await outcomeOf(visitorOf(full.serving, crowded).get("/endless.php"))).toBe("crashed");
+    return { full, crowded };
+  }
+
+  test("pages are served, people can log in, and a script that writes is ended", async () => {
+    const { full, crowded } = await openFull((await freeBytes()) * 1.2);
+    const visitor = visitorOf(full.serving, crowded);
+    expect(await visitor.logIn(crowded.wordpress.adminUser, "correct horse battery")).toBe(true);
+    expect(await outcomeOf(visitor.get("/endless.php"))).toBe("crashed");
     expect((await stat(path.join(crowded.documentRoot, "endless.bin"))).size).toBeLessThan(500 * megabyte);
-    expect((await visitorOf(full.serving, crowded).get("/")).status).toBe(200);
-  },
-  60_000,
-);
+    expect((await visitor.get("/")).status).toBe(200);
+  }, 60_000);
+
+  test("nothing is written once half of the reserve is used, and pages are served", async () => {
+    const { full, crowded } = await openFull((await freeBytes()) * 4);
+    const visitor = visitorOf(full.serving, crowded);
+    expect(await outcomeOf(visitor.get("/endless.php"))).toBe("outOfSpace");
+    await expect(stat(path.join(crowded.documentRoot, "endless.bin"))).rejects.toThrow("ENOENT");
+    await addScript(crowded, "temporary.php", "echo json_encode(@file_put_contents('/tmp/x', 'x'));");
+    expect((await visitor.get("/temporary.php")).text).toBe("false");
+    expect((await visitor.get("/")).status).toBe(200);
+  }, 60_000);
+});
 
 test.runIf(engine === "playground")(
   "on a disk without space beyond the reserve, pages are served, files can be deleted, and nothing grows",
