@@ -56,13 +56,26 @@ describe("the unit for systemd", () => {
     expect(readFileSync(log, "utf8").trim()).toBe(told);
   });
 
+  test.each([
+    { status: 0, left: 0 },
+    { status: 1, left: 1 },
+    // Status 2 is told by ExecStart's process too, and only systemd's lines for that close the ports.
+    { status: 2, left: 0 },
+  ])("leaves wrong settings to the process that systemd watches: npm's status $status", async ({ status, left }) => {
+    const command = unit.match(/^ExecStartPre=\/bin\/sh -c '(.*)'$/m)?.[1]?.replaceAll("$$", "$") ?? "exit 3";
+    const tested = command.replace("/usr/bin/npm", `sh -c 'exit ${status}'`);
+    const found = await run("/bin/sh", ["-c", tested]).then(
+      () => 0,
+      ({ code }) => code,
+    );
+    expect(found).toBe(left);
+  });
+
   test("is valid for systemd, as is the change for a service without root", async (context) => {
     if (!existsSync(verifier)) return context.skip("There is no systemd-analyze. Install it: apt-get install systemd");
     const file = join(testFolder(), "sitewright.service");
-    // npm is wherever the test found it.
-    const tested = unit.replace("ExecStartPre=/usr/bin/npm", `ExecStartPre=${process.execPath}`);
     cpSync(join(root, "packaging", "sitewright.socket"), join(file, "..", "sitewright.socket"));
-    writeFileSync(file, `${tested}\n[Service]\nUser=daemon\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n`);
+    writeFileSync(file, `${unit}\n[Service]\nUser=daemon\nAmbientCapabilities=CAP_NET_BIND_SERVICE\n`);
     const { stdout, stderr } = await run(verifier, ["verify", file]);
     expect(stdout + stderr).toBe("");
   });
