@@ -18,9 +18,12 @@ const script = `trap '' TERM INT HUP QUIT PIPE
 /** nft has no answer to a successful command, so each is followed by one that fails: the list of a table that doesn't exist. */
 const markOf = (number: number) => `sitewright_no_table_${number}`;
 
-/** The variables of nft. Not everyone's search path has the folders of such programs. Its messages are in English. */
+/**
+ * The variables of nft. Not everyone's search path has the folders of such programs. Its messages are in English. It writes a history of
+ * commands to the home folder, or to `/` without one, so the home is no folder.
+ */
 export function nftEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, LC_ALL: "C" };
+  return { PATH: `${process.env.PATH}:/usr/sbin:/sbin`, LC_ALL: "C", HOME: "/dev/null" };
 }
 
 interface Waiting {
