@@ -16,6 +16,7 @@ const facts = {
   environments: 0,
   region: "europe-west3",
   firstRun: { company_id: "c", api_key: "sk_secret", admin_email: "owner@example.com" },
+  isService: false,
 };
 
 /** The request body: the argument of `-d`. */
@@ -69,6 +70,15 @@ describe("the banner", () => {
     expect(text).toContain("Sitewright is ready.");
     expect(text).not.toContain("curl");
   });
+
+  test.each([facts.firstRun, null])(
+    "says what stops it: in a terminal Ctrl-C, which a service never gets",
+    (firstRun) => {
+      expect(banner({ ...facts, firstRun })).toMatch(/^Stop .*with Ctrl-C\.$/m);
+      const units = "sitewright.socket sitewright.service";
+      expect(banner({ ...facts, firstRun, isService: true })).toMatch(`with systemctl stop ${units}.\n`);
+    },
+  );
 });
 
 test.each([

@@ -20,6 +20,8 @@ interface BannerFacts {
   readonly region: string;
   /** Null once the operator has deleted the file. */
   readonly firstRun: Pick<FirstRun, "company_id" | "admin_email"> | null;
+  /** Whether systemd has started this process. */
+  readonly isService: boolean;
 }
 
 export function banner(facts: BannerFacts): string {
@@ -35,7 +37,7 @@ export function banner(facts: BannerFacts): string {
     `  DNS      ${facts.powerDns === null ? `${urlHost(facts.host)}:${facts.dnsPort}` : `PowerDNS at ${facts.powerDns.address}`}`,
   ];
   if (facts.firstRun === null) {
-    return [...lines, "", "Stop it with Ctrl-C.", ""].join("\n");
+    return [...lines, "", `Stop it with ${stopCommand(facts)}.`, ""].join("\n");
   }
   const { company_id: company } = facts.firstRun;
   const key = keyFromFile(facts.data);
@@ -49,9 +51,14 @@ export function banner(facts: BannerFacts): string {
     facts.sites > 0 ? listCommand(api, key) : createCommand(api, key, company, facts),
     "",
     "More commands: docs/tour.md",
-    "Stop everything with Ctrl-C.",
+    `Stop everything with ${stopCommand(facts)}.`,
     "",
   ].join("\n");
+}
+
+/** The socket would start the service again. */
+function stopCommand({ isService }: BannerFacts): string {
+  return isService ? "systemctl stop sitewright.socket sitewright.service" : "Ctrl-C";
 }
 
 /** Shell expression that reads the API key, so that the command works without showing the secret. */

@@ -127,6 +127,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         ...counts,
         region: config.regions[0].id,
         firstRun: readFirstRun(config.data),
+        isService: options.env.SYSTEMD_EXEC_PID === String(process.pid),
       }),
     );
   }
