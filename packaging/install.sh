@@ -18,7 +18,7 @@ command -v systemctl >/dev/null || fail "This needs systemd. Without it, use npm
 had_fpm=$(ls /usr/sbin/php-fpm* 2>/dev/null || true)
 apt-get update
 DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends \
-  ca-certificates npm util-linux bubblewrap nftables \
+  ca-certificates curl npm util-linux bubblewrap nftables \
   php-fpm php-cli php-curl php-gd php-intl php-mbstring php-mysql php-sqlite3 php-xml php-zip
 
 # Debian starts a php-fpm that Sitewright does not use. One that was there before may be someone's.
