@@ -4,7 +4,9 @@ import { join } from "node:path";
 
 /** Removes only Sitewright's files, because the operator may have configured a folder with other files. */
 export function removeRunFolder(run: string): void {
-  rmSync(join(run, "postgres"), { recursive: true, force: true });
+  for (const folder of ["postgres", "native-edge", "native-control"]) {
+    rmSync(join(run, folder), { recursive: true, force: true });
+  }
   rmSync(join(run, "edge.sock"), { force: true });
   try {
     rmdirSync(run);

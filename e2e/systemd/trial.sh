@@ -48,7 +48,7 @@ turn_off() {
 }
 cleanup() {
   [ -z "${booted:-}" ] || kill -KILL "$booted" 2>/dev/null || true
-  until_true rmdir "$group"
+  until_true find "$group" -depth -type d -exec rmdir {} +
   umount "$groups"
   rm -rf "$folder"
 }
@@ -140,7 +140,7 @@ while_visited "Upgrade" upgrade
 
 say "Uninstallation"
 guest sh -ec "$(sed -n '/^systemctl disable --now sitewright.socket/,/^```/p' "$repository/docs/production.md" | grep -v '^```')"
-left=$(guest sh -c 'find / /tmp /run -xdev -name "*sitewright*" -not -path "/srv/*" -not -path "/proc/*"; find / -xdev -nouser; nft list tables; pgrep -a "node|postgres|nft|php"' || true)
+left=$(guest sh -c 'find / /tmp /run -xdev -name "*sitewright*" -not -path "/srv/*" -not -path "/proc/*"; find / -xdev -nouser; nft list tables; pgrep -a "postgres|nft|php"' || true)
 [ -z "$left" ] || fail "Something is left: $left"
 turn_off
 say "Everything worked."
