@@ -70,7 +70,7 @@ supervisor() { guest systemctl show --property MainPID --value sitewright; }
 kill_child() { guest pkill -KILL --parent "$(supervisor)" --full "server/main.ts $1"; }
 
 say "Making a bare Debian in $root"
-mmdebstrap --quiet --variant=important --include=dbus "$suite" "$root" http://deb.debian.org/debian
+mmdebstrap --quiet --variant=important --include=dbus "$suite" "$root"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 git clone --quiet --bare "$repository" "$root/srv/sitewright.git"
 git -C "$root/srv/sitewright.git" update-ref refs/heads/trial "$(git -C "$repository" rev-parse HEAD)"
