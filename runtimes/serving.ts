@@ -155,7 +155,7 @@ export interface StalePages {
 export type OnStalePages = (environmentId: string, pages: StalePages) => void;
 
 /** Why there is no response from PHP. The edge chooses the error page. */
-export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable" | "wouldWrite" | "outOfSpace";
+export type NoAnswerReason = "busy" | "deadline" | "crashed" | "unavailable" | "wouldWrite" | "diskFull";
 
 export class NoAnswer extends Error {
   override readonly name = "NoAnswer";

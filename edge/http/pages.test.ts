@@ -7,7 +7,7 @@ const names: readonly PageName[] = [
   "badRequest",
   "methodNotAllowed",
   "tooLarge",
-  "outOfSpace",
+  "diskFull",
   "busy",
   "unavailable",
   "starting",

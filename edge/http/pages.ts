@@ -70,16 +70,10 @@ const pages = {
   diskFull: {
     status: 507,
     code: "disk_quota_reached",
-    title: "There is no space left for this upload",
-    text: "The site has reached its disk quota, and nothing was saved. Remove something that is no longer needed, and try again in a minute.",
-    owner: "The site's quota can be raised with the API.",
-  },
-  outOfSpace: {
-    status: 507,
-    code: "disk_quota_reached",
-    title: "This site has no disk space left",
-    text: "Nothing was saved. Please tell the site's owner.",
-    owner: "The site is far above its disk quota. Remove files with WP-CLI, or raise the quota with the API.",
+    title: "There is no space left on the disk",
+    text: "Nothing was saved. Please try again in a minute, after something that is no longer needed has been removed.",
+    owner:
+      "The site has reached its disk quota, which can be raised with the API, or the server's disk is nearly full.",
   },
   tooManyUploads: {
     status: 503,

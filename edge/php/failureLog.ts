@@ -10,7 +10,8 @@ const explanations: Record<NoAnswerReason, string> = {
   crashed: "it stopped unexpectedly",
   unavailable: "it could not be started",
   wouldWrite: "it tried to write while the environment was frozen",
-  outOfSpace: "it tried to write, and there is no disk space left. Remove files with WP-CLI, or raise the quota",
+  diskFull:
+    "it tried to write to a full disk. Raise the quota, remove files, or ask the operator whether the server's disk is full",
 };
 
 /** Logs why a visitor got no page or an incomplete one. */

@@ -135,10 +135,10 @@ async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOr
   }
 }
 
-/** A site without disk space is tried out as if it were frozen: what it can't show without writing says nothing about the change. */
+/** On a full disk, a page that can't be shown without writing says as little about the change as in a frozen environment. */
 function trialReason(error: unknown): NoAnswerReason {
   const reason = reasonOf(error);
-  return reason === "outOfSpace" ? "wouldWrite" : reason;
+  return reason === "diskFull" ? "wouldWrite" : reason;
 }
 
 /** Whether the body ends like a page. `kept` collects it, unless it is too long. Rejects if the body is cut off. */

@@ -98,7 +98,7 @@ export interface Upstream {
   status?(): UpstreamStatus;
 }
 
-export const noAnswerReasons = ["busy", "deadline", "crashed", "unavailable", "wouldWrite", "outOfSpace"] as const;
+export const noAnswerReasons = ["busy", "deadline", "crashed", "unavailable", "wouldWrite", "diskFull"] as const;
 export type NoAnswerReason = (typeof noAnswerReasons)[number];
 
 /** Why there was no response. Errors without a reason count as crashes. */

@@ -5,22 +5,48 @@
  */
 import type { DiskReserve } from "../freeDisk.ts";
 import { freeDisk, freeDiskSync } from "../freeDisk.ts";
+import type { WorkerRequest } from "../pool/worker.ts";
 import { writtenByProcess } from "./processTree.ts";
 
-/** How far an environment may be above its quota before nothing that writes is run. Commands free space, so they may go on longer. */
-export const overdraftBytes = { pages: 32 << 20, commands: 64 << 20 };
-
 /**
- * Whether nothing may be written any more: what each request may write in a full environment adds up. That is so if the environment is
- * that far above its quota, or the server's disk has only half of its reserve left. `leftBytes`: null: unlimited.
+ * How far above its quota an environment may be before nothing may write any more, in bytes: what each request may write in a full
+ * environment adds up. `measured`: by its size when it was last measured. `written`: with everything that was written since, although that
+ * may have replaced older data. Commands free space, so they go on longer.
  */
-export function isOutOfSpace(leftBytes: number | null, reserve: DiskReserve, overdraft: number): boolean {
-  if (leftBytes !== null && leftBytes < -overdraft) return true;
+const overdraft = { measured: 32 << 20, written: 256 << 20, commands: 64 << 20 };
+/** How long the free space of the server's disk is taken as known. Milliseconds. */
+const freshMilliseconds = 1_000;
+
+/** Whether requests must not write, because the environment is far above its quota, or the server's disk is nearly full. */
+export function isDiskFull(
+  { diskLeftBytes, measuredLeftBytes }: Pick<WorkerRequest, "diskLeftBytes" | "measuredLeftBytes">,
+  reserve: DiskReserve,
+): boolean {
+  const isFarAbove = (measuredLeftBytes ?? 0) < -overdraft.measured || (diskLeftBytes ?? 0) < -overdraft.written;
+  return isFarAbove || isServerNearlyFull(reserve);
+}
+
+/** The same for a command. `leftBytes` is from a measurement right before it. */
+export function isDiskFullForCommands(leftBytes: number | null, reserve: DiskReserve): boolean {
+  return (leftBytes ?? 0) < -overdraft.commands || isServerNearlyFull(reserve);
+}
+
+let known = { folder: "", at: 0, isNearlyFull: false };
+
+/** Whether sites have used half of the space that they must leave free. */
+function isServerNearlyFull(reserve: DiskReserve): boolean {
+  const now = performance.now();
+  if (known.folder === reserve.folder && now - known.at < freshMilliseconds) return known.isNearlyFull;
+  known = { folder: reserve.folder, at: now, isNearlyFull: askForSpace(reserve) < -reserve.bytes / 2 };
+  return known.isNearlyFull;
+}
+
+function askForSpace(reserve: DiskReserve): number {
   try {
-    return freeDiskSync(reserve) < -reserve.bytes / 2;
+    return freeDiskSync(reserve);
   } catch {
-    // Without the folder, nothing has been written to it.
-    return false;
+    // Writes to a disk that can't even be asked fail by themselves.
+    return 0;
   }
 }
 

@@ -131,7 +131,10 @@ interface SandboxParts {
   readonly protection?: Protection;
 }
 
-/** `release`: nothing of the release can be changed. `all`: nothing at all, so that no disk space is used. */
+/**
+ * `release`: nothing of the release can be changed; changes of files go to a layer that the site never sees again. `all`: nothing can be
+ * written to the disk, not even to a layer.
+ */
 export type Protection = "release" | "all";
 
 /** Throws at once if the environment or its release doesn't exist. */
@@ -154,7 +157,7 @@ export function openEnvironmentSandbox(
     root,
     // The empty path stands for the folder of the installation. PHP that starts itself again finds the settings there, too.
     variables: { PHP_INI_SCAN_DIR: `:${phpSettingsFolder}` },
-    ...(protection && canMountLayers() && { layer }),
+    ...(protection === "release" && canMountLayers() && { layer }),
     mounts: [
       ...protectedMounts,
       { from: platformSource, to: platformFolder, isWritable: false },
@@ -222,11 +225,12 @@ function stateOf(file: string): string {
 /** Whether this process may mount layers. Without them, files are mounted read-only. */
 const canMountLayers = () => process.getuid?.() === 0;
 
-/** The database becomes read-only, and the web root is the layer `above`, which the site never sees again. */
+/** The database becomes read-only, and the web root is read-only or the layer `above`. */
 function readOnlyMounts(mounts: readonly Mount[], above: string, protection: Protection): readonly Mount[] {
   return mounts.map((mount) => {
     if (mount.to === databaseFolder) return { ...mount, isWritable: false };
-    if (mount.to !== siteFolder) return protection === "all" ? { ...mount, isWritable: false } : mount;
+    if (protection === "all") return { ...mount, isWritable: false };
+    if (mount.to !== siteFolder) return mount;
     return canMountLayers() ? { ...mount, from: above } : { ...mount, isWritable: false };
   });
 }

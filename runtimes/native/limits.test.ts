@@ -82,7 +82,7 @@ async function startMaster(number: number): Promise<TestMaster> {
     await master.exited;
   });
   const { signal: _, ...request } = exampleRequest("http://site.test", { url: "/script.php", script: "/script.php" });
-  const limits = { isReadOnly: false, diskLeftBytes: null, task: null, maySendMail: false };
+  const limits = { isReadOnly: false, diskLeftBytes: null, measuredLeftBytes: null, task: null, maySendMail: false };
   return {
     master,
     limits: sandbox.limits,

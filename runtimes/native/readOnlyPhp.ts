@@ -111,13 +111,13 @@ function phpIn(
     messageSocketPath: messageSocketPath(0),
     heldFolder,
     hasChangedFiles: async () => {
+      if (layer === undefined) return false;
       // Nothing may change the layer while it is compared.
       master.killSlot(0);
       await master.slotEnded(0);
       const hasChanged =
-        layer !== undefined &&
         // What can't be compared, such as a path that is too long, was made by a script.
-        (await hasChangedFiles(path.join(layer.folder, "changes"), environment.documentRoot).catch(() => true));
+        await hasChangedFiles(path.join(layer.folder, "changes"), environment.documentRoot).catch(() => true);
       if (hasChanged) makeUnusable();
       return hasChanged;
     },

@@ -63,7 +63,7 @@ afterAll(async () => {
 /** Returns status and text of a page. */
 async function visit(url: string, script = "/index.php", slot = 0) {
   const { signal: _, ...request } = exampleRequest(site.wordpress.address, { url, script });
-  const limits = { isReadOnly: false, diskLeftBytes: null, task: null, maySendMail: false };
+  const limits = { isReadOnly: false, diskLeftBytes: null, measuredLeftBytes: null, task: null, maySendMail: false };
   const asked: WorkerRequest = { ...request, headers: { host: new URL(site.wordpress.address).host }, ...limits };
   const connection = master.connect(slot);
   const onErrors = (piece: Buffer) => void log.push(piece.toString());

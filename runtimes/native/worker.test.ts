@@ -25,7 +25,14 @@ function noting(calls: string[]): Slot {
 
 const reserve = { folder: "/", bytes: 0 };
 const { signal: _, ...example } = exampleRequest("http://site.test");
-const request = { ...example, isReadOnly: false, diskLeftBytes: null, task: null, maySendMail: false };
+const request = {
+  ...example,
+  isReadOnly: false,
+  diskLeftBytes: null,
+  measuredLeftBytes: null,
+  task: null,
+  maySendMail: false,
+};
 
 test("a worker that is killed before it connects gives its slot back once, and doesn't use it any more", async () => {
   const calls: string[] = [];

@@ -8,7 +8,7 @@ import { Exchange } from "../pool/exchange.ts";
 import { ProcessPriority } from "../pool/priority.ts";
 import type { RequestCallbacks, Worker, WorkerRequest } from "../pool/worker.ts";
 import { NoAnswer, type NoAnswerReason, type PhpResponse, type RequestBody } from "../serving.ts";
-import { isOutOfSpace, overdraftBytes, watchDisk, writtenBytes } from "./diskWatch.ts";
+import { isDiskFull, watchDisk, writtenBytes } from "./diskWatch.ts";
 import { platformFile, taskFile } from "./environmentSandbox.ts";
 import type { FastCgiConnection } from "./fastcgi/connection.ts";
 import { type PhpRun, runInPhp } from "./phpRun.ts";
@@ -100,9 +100,9 @@ export class FpmWorker implements Worker {
   }
 
   /** Why the request must not change anything; null: it may. */
-  #refusalOf({ isReadOnly, diskLeftBytes }: WorkerRequest): NoAnswerReason | null {
-    if (isReadOnly) return "wouldWrite";
-    return isOutOfSpace(diskLeftBytes, this.#reserve, overdraftBytes.pages) ? "outOfSpace" : null;
+  #refusalOf(request: WorkerRequest): NoAnswerReason | null {
+    if (request.isReadOnly) return "wouldWrite";
+    return isDiskFull(request, this.#reserve) ? "diskFull" : null;
   }
 
   async #run(asked: Omit<ReadOnlyRequest, "refusal">, refusal: NoAnswerReason | null): Promise<void> {
@@ -114,7 +114,7 @@ export class FpmWorker implements Worker {
     if (request.task !== null && !existsSync(platformFile(taskFile(request.task)))) return this.#refuse(exchange);
     this.firstBegan ??= performance.now();
     if (refusal !== null) {
-      await runReadOnly({ ...asked, refusal }, slot.readOnly[refusal === "outOfSpace" ? "all" : "release"]);
+      await runReadOnly({ ...asked, refusal }, slot.readOnly[refusal === "diskFull" ? "all" : "release"]);
       this.lastUsed = performance.now();
       return;
     }

@@ -14,7 +14,7 @@ import { adaptCommand } from "../wpcli/command.ts";
 import { type CommandLimits, createCommandTurns, limitsOfCommand, memoryMbOf } from "../wpcli/limits.ts";
 import { createCommandPriorities } from "../wpcli/priorities.ts";
 import { TextTruncator } from "../wpcli/truncatedText.ts";
-import { isOutOfSpace, overdraftBytes } from "./diskWatch.ts";
+import { isDiskFullForCommands } from "./diskWatch.ts";
 import { sendmailPath } from "./environmentFpm.ts";
 import { environmentLimitsOf } from "./environmentLimits.ts";
 import {
@@ -77,7 +77,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
       await begin();
       signal.throwIfAborted();
       const leftBytes = command.diskLeftBytes ?? null;
-      if (isOutOfSpace(leftBytes, reserve, overdraftBytes.commands)) return refused(stderr);
+      if (isDiskFullForCommands(leftBytes, reserve)) return refused(stderr);
       const before = { time: Date.now() - clockMilliseconds, database: place.databaseState() };
       const outcome = await runSandboxed(
         {
@@ -110,10 +110,12 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
     turns.run(companyOf(environment, command), () => run(environment, command, begin, signal), signal);
 }
 
-/** The outcome of a command that is not run, because there is no disk space left. */
+/** The outcome of a command that is not run, because the disk is full. */
 function refused(stderr: TextTruncator): WpCliOutcome {
   stderr.add(
-    Buffer.from("The command was not run, because there is no disk space left. Raise the environment's disk quota.\n"),
+    Buffer.from(
+      "The command was not run: the environment is far above its disk quota, or the server's disk is nearly full. Raise the quota, or ask the operator.\n",
+    ),
   );
   return {
     stdout: new TextTruncator(0).result(),

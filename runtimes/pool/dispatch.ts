@@ -50,7 +50,8 @@ export function createDispatcher({ accounts, release }: DispatcherOptions): Disp
     for (let attempt = 1; ; attempt += 1) {
       try {
         const member = await acquire();
-        const head = headOf(request, { diskLeftBytes: allowanceOf(accounts, member), maySendMail });
+        const measuredLeftBytes = limitsOf(member.environment).disk?.leftBytes ?? null;
+        const head = headOf(request, { diskLeftBytes: allowanceOf(accounts, member), measuredLeftBytes, maySendMail });
         return await member.worker.handle(head, request.body, { ...callbacksFor(member, request), ...receivers });
       } catch (error) {
         if (!(error instanceof RequestNotStarted)) throw error;
@@ -64,7 +65,9 @@ export function createDispatcher({ accounts, release }: DispatcherOptions): Disp
   return (request, asking) => run(asking, request);
 }
 
-function headOf(request: PhpRequest, allowed: Pick<WorkerRequest, "diskLeftBytes" | "maySendMail">): WorkerRequest {
+type Allowed = Pick<WorkerRequest, "diskLeftBytes" | "measuredLeftBytes" | "maySendMail">;
+
+function headOf(request: PhpRequest, allowed: Allowed): WorkerRequest {
   const { method, url, script, pathInfo, remoteAddress, https, isReadOnly = false, task = null } = request;
   const headers = { ...request.headers, ...request.headersAtStart?.() };
   return { method, url, script, pathInfo, headers, remoteAddress, https, isReadOnly, task, ...allowed };

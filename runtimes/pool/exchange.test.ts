@@ -11,7 +11,14 @@ function begin() {
   const { signal: _, ...request } = exampleRequest("http://site.test");
   const ended: string[] = [];
   const exchange = new Exchange({
-    request: { ...request, isReadOnly: false, diskLeftBytes: null, task: null, maySendMail: false },
+    request: {
+      ...request,
+      isReadOnly: false,
+      diskLeftBytes: null,
+      measuredLeftBytes: null,
+      task: null,
+      maySendMail: false,
+    },
     callbacks: { finished: () => ended.push("finished"), timedOut: () => ended.push("timed out") },
     deadlineMilliseconds: 1_000,
     onDeadline: () => ended.push("deadline"),

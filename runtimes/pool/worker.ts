@@ -13,6 +13,8 @@ export interface WorkerRequest {
   readonly isReadOnly: boolean;
   /** By how many bytes files and database may grow together; null: unlimited. */
   readonly diskLeftBytes: number | null;
+  /** The same when the environment's size was last measured. */
+  readonly measuredLeftBytes: number | null;
   readonly task: PlatformTask | null;
   /** Whether PHP may connect to mail servers. */
   readonly maySendMail: boolean;

@@ -317,7 +317,10 @@ describe.runIf(engine === "native")("on a disk without space beyond the reserve"
   test("nothing is written once half of the reserve is used, and pages are served", async () => {
     const { full, crowded } = await openFull((await freeBytes()) * 4);
     const visitor = visitorOf(full.serving, crowded);
-    expect(await outcomeOf(visitor.get("/endless.php"))).toBe("outOfSpace");
+    const code = "require 'wp-load.php'; update_option('x', uniqid());";
+    await addScript(crowded, "database.php", code);
+    expect(await outcomeOf(visitor.get("/database.php"))).toBe("diskFull");
+    expect(await outcomeOf(visitor.get("/endless.php"))).toBe(200);
     await expect(stat(path.join(crowded.documentRoot, "endless.bin"))).rejects.toThrow("ENOENT");
     await addScript(crowded, "temporary.php", "echo json_encode(@file_put_contents('/tmp/x', 'x'));");
     expect((await visitor.get("/temporary.php")).text).toBe("false");

@@ -56,7 +56,10 @@ function mirrorOf(flags: Arguments["flags"], name: string): Mirrors["main"] | nu
   if (typeof given !== "string") return null;
   const url = URL.parse(given);
   if (url === null || !/^https?:$/.test(url.protocol) || /\s/.test(given)) {
-    throw new Failure(`--${name} ${given} is not an address. Write it as http://mirror.example.org/debian.`, usageError);
+    throw new Failure(
+      `--${name} ${given} is not an address. Write it as http://mirror.example.org/debian.`,
+      usageError,
+    );
   }
   return { url: given.replace(/\/$/, ""), keyrings: [] };
 }

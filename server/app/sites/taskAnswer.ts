@@ -10,14 +10,14 @@ export type TaskAnswer =
   /** `message` and `log`, the beginning of PHP's log, are shown to the user. */
   | { readonly kind: "failed"; readonly message: string; readonly log: string };
 
-const outOfSpace =
-  "WordPress could not write, because there is no disk space left. Remove files with WP-CLI, or raise the quota.";
+const diskFull =
+  "WordPress could not write: the environment is far above its disk quota, or the server's disk is nearly full. Raise the quota, or ask the operator.";
 const notStarted = new Set(["busy", "frozen", "unavailable"]);
 
 export function readTaskAnswer({ status, body, errors, reason }: TaskResult): TaskAnswer {
   if (reason !== null) {
     if (notStarted.has(reason)) return { kind: "busy" };
-    if (reason === "outOfSpace") return { kind: "failed", message: outOfSpace, log: errors };
+    if (reason === "diskFull") return { kind: "failed", message: diskFull, log: errors };
     if (reason !== "crashed") return { kind: "unknown" };
     return { kind: "failed", message: "PHP crashed. `log` has its output.", log: errors };
   }

@@ -67,7 +67,7 @@ const problems: Readonly<Record<string, Problem>> = {
   unfinished: { problem: "The environment was being replaced.", kind: "postponed" },
   unavailable: { problem: "The environment was not served.", kind: "postponed" },
   deadline: { problem: `PHP was killed after ${deadlineSeconds} seconds, in the middle of an event.`, kind: "stop" },
-  outOfSpace: { problem: "There is no disk space left, and an event tried to write.", kind: "stop" },
+  diskFull: { problem: "The disk is full: raise the environment's quota.", kind: "postponed" },
   crashed: { problem: "PHP ended in the middle of an event.", kind: "stop" },
 };
 
