@@ -62,8 +62,8 @@ final class Columns {
 	private ?array $names = null;
 	/** Whether one of those is of bytes. */
 	private bool $has_bytes = false;
-	/** Whether one of those is of numbers with a fixed number of digits. */
-	private bool $has_digits = false;
+	/** The tables with such columns of numbers with a fixed number of digits, in lower case, as keys. @var array<string, true> */
+	private array $tables_with_digits = [];
 	/** Whether tables have been changed on this connection, so that there may be temporary ones. */
 	private bool $is_changed = false;
 	/** @var array<string, array<string, Column>> */
@@ -91,7 +91,7 @@ final class Columns {
 		if ( null === $this->names ) {
 			$this->names     = [];
 			$this->has_bytes = false;
-			$this->has_digits = false;
+			$this->tables_with_digits = [];
 			$this->add_names( false );
 			if ( $this->is_changed && $this->builder->temporary_table_exists( $this->builder->get_table_name( true, 'columns' ) ) ) {
 				$this->add_names( true );
@@ -104,14 +104,18 @@ final class Columns {
 		$rows = $this->driver->execute_sqlite_query(
 			'SELECT lower(COLUMN_NAME), DATA_TYPE, min(CHARACTER_MAXIMUM_LENGTH), COLLATION_NAME, max(NUMERIC_SCALE) FROM ' .
 			$this->table( $are_temporary, 'columns' ) . ' GROUP BY 1, 2, 4 UNION ALL ' .
-			'SELECT lower(COLUMN_NAME), \'indexed\', NULL, NULL, NULL FROM ' . $this->table( $are_temporary, 'statistics' ) . ' GROUP BY 1'
+			'SELECT lower(COLUMN_NAME), \'indexed\', NULL, NULL, NULL FROM ' . $this->table( $are_temporary, 'statistics' ) . ' GROUP BY 1 UNION ALL ' .
+			'SELECT lower(TABLE_NAME), \'table\', NULL, NULL, NULL FROM ' . $this->table( $are_temporary, 'columns' ) . ' WHERE NUMERIC_SCALE > 0 GROUP BY 1'
 		);
 		foreach ( $rows->fetchAll( PDO::FETCH_NUM ) as [ $name, $type, $length, $collation, $scale ] ) {
+			if ( 'table' === $type ) {
+				$this->tables_with_digits[ $name ] = true;
+				continue;
+			}
 			$short                = null !== $length && $length < self::SHORT_TEXT ? self::SHORT : 0;
 			$digits               = (int) $scale > 0 ? self::DIGITS : 0;
 			$kind                 = self::kind( $type, $collation );
 			$this->has_bytes      = $this->has_bytes || 0 !== ( $kind & self::BYTES );
-			$this->has_digits     = $this->has_digits || 0 !== $digits;
 			$this->names[ $name ] = ( $this->names[ $name ] ?? 0 ) | $kind | $short | $digits;
 		}
 	}
@@ -121,9 +125,9 @@ final class Columns {
 		return [] !== $this->names() && $this->has_bytes;
 	}
 
-	/** Whether a table has columns of numbers with a fixed number of digits after the point. */
-	public function have_digits(): bool {
-		return [] !== $this->names() && $this->has_digits;
+	/** The tables with columns of numbers with a fixed number of digits after the point: names in lower case as keys. @return array<string, true> */
+	public function tables_with_digits(): array {
+		return [] === $this->names() ? [] : $this->tables_with_digits;
 	}
 
 	/** Returns a column by its name alone, if all columns with this name are of one kind; else null. */

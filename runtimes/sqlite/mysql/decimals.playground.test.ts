@@ -34,6 +34,31 @@ describe("quotients and averages have MySQL's digits", () => {
   });
 });
 
+test.each([
+  ["SELECT fee * 0.00000000000000000000 * 0.00000000000000000000 FROM fees LIMIT 1", 30],
+  ["SELECT fee * 0.0000000000000000000000000001 / 3 FROM fees LIMIT 1", 30],
+  ["SELECT AVG(fee * 0.0000000000000000000000000001) FROM fees", 30],
+])("MySQL has no more than thirty digits: %s", async (statement, digits) => {
+  const [line] = await lines(statement);
+  expect(line?.split(".")[1]).toHaveLength(digits);
+});
+
+test("quotients that lie half-way are rounded away from zero, although they have no exact binary form", async () => {
+  const cents = Array.from({ length: 50 }, (_, at) => 2 * at + 1);
+  const [line] = await lines(
+    `SELECT ${cents.flatMap((cent) => [`0.01 * ${cent} / 20000`, `-0.01 * ${cent} / 20000`])}`,
+  );
+  const rounded = cents.map((cent) => `0.0000${String((cent + 1) / 2).padStart(2, "0")}`);
+  expect(line).toBe(rounded.flatMap((each) => [each, `-${each}`]).join(" "));
+});
+
+test("statements about tables without decimals stay as they are", async () => {
+  await layer.rows("CREATE TABLE wp_posts (ID INT PRIMARY KEY, post_title TEXT)");
+  const all = "SELECT * FROM `wp_posts` WHERE `ID` = 5";
+  expect(await layer.translated("SELECT * FROM wp_posts WHERE ID = 5")).toEqual([all]);
+  expect(await layer.translated("SELECT ID FROM wp_posts WHERE post_title = 'total'")).toEqual([expect.any(String)]);
+});
+
 describe("columns of decimals have all their digits", () => {
   test.each([
     ["alone", "SELECT Total FROM orders WHERE id < 3", ["10.50", "9.00"]],
@@ -82,6 +107,22 @@ describe("numbers with digits are sorted and compared as numbers", () => {
     ["SELECT fee + 1 AS more FROM fees HAVING more > 4", ["13.5"]],
     ["SELECT fee * 2 AS twice FROM fees ORDER BY -twice", ["25.0", "4.0"]],
     ["(SELECT fee FROM fees) ORDER BY fee LIMIT 1", ["2"]],
+    [
+      "SELECT id, SUM(Total) AS sum FROM orders GROUP BY id ORDER BY COALESCE(sum, 0) DESC",
+      ["1 10.50", "2 9.00", "3 "],
+    ],
+    ["SELECT id, SUM(Total) AS sum FROM orders GROUP BY id ORDER BY sum > 9.5 DESC, id", ["1 10.50", "2 9.00", "3 "]],
+    ["SELECT id, Total AS t FROM orders ORDER BY CASE WHEN t > 9.5 THEN 0 ELSE 1 END, id", ["1 10.50", "2 9.00", "3 "]],
+    ["SELECT id, Total * 1 AS t FROM orders ORDER BY (t IS NULL), ABS(t), id", ["2 9.00", "1 10.50", "3 "]],
+    [
+      "SELECT order_id, fee * 2 AS d FROM fees ORDER BY d IN (SELECT d FROM (SELECT 25 AS d) x) DESC",
+      ["2 25.0", "1 4.0"],
+    ],
+    ["SELECT id, Total AS items FROM orders WHERE id < 3 ORDER BY items + 0", ["2 9.00", "1 10.50"]],
+    ["SELECT SUM(fee) AS s FROM fees GROUP BY order_id HAVING s > (SELECT MIN(s) FROM (SELECT 3 AS s) x)", ["12.5"]],
+    ["SELECT fee * 1.0 AS f, COUNT(*) FROM fees GROUP BY f", ["2.00 1", "12.50 1"]],
+    ["SELECT fee * 1.0 AS f, COUNT(*) FROM fees GROUP BY f > 100", ["2.00 2"]],
+    ["SELECT 0.1 + 0.2 * (order_id - 1) + 0.2 * (2 - order_id) AS f, COUNT(*) FROM fees GROUP BY f", ["0.3 2"]],
     ["SELECT id FROM orders WHERE Total IN (SELECT Total FROM orders WHERE Total > 9.5)", ["1"]],
   ])("%s", async (statement, expected) => {
     expect(await lines(statement)).toEqual(expected);

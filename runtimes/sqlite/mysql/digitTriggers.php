@@ -14,6 +14,12 @@ final class Digit_Triggers {
 		Lexer::COMMA_SYMBOL               => true,
 		Lexer::DOT_SYMBOL                 => true,
 	];
+	/** Tokens of texts, which are no names. All others may be, also keywords. */
+	private const TEXTS = [
+		Lexer::SINGLE_QUOTED_TEXT => true,
+		Lexer::DOUBLE_QUOTED_TEXT => true,
+		Lexer::NCHAR_TEXT         => true,
+	];
 	/** The first tokens of statements that have results. */
 	private const FIRST = [
 		Lexer::SELECT_SYMBOL   => true,
@@ -29,21 +35,27 @@ final class Digit_Triggers {
 
 	/** Whether a rule may apply. @param WP_MySQL_Token[] $tokens */
 	public function apply( array $tokens ): bool {
-		if ( ! isset( self::FIRST[ $tokens[0]->id ] ) || ! $this->columns->have_digits() ) {
+		if ( ! isset( self::FIRST[ $tokens[0]->id ] ) || [] === $this->columns->tables_with_digits() ) {
 			return false;
 		}
-		$names    = $this->columns->names();
-		$previous = null;
+		$names     = $this->columns->names();
+		$tables    = $this->columns->tables_with_digits();
+		$previous  = null;
+		$has_star  = false;
+		$has_table = false;
 		foreach ( $tokens as $token ) {
-			if ( Lexer::MULT_OPERATOR === $token->id ) {
-				if ( isset( self::BEFORE_STARS[ $previous ] ) ) {
+			$id = $token->id;
+			if ( Lexer::MULT_OPERATOR === $id ) {
+				$has_star = $has_star || isset( self::BEFORE_STARS[ $previous ] );
+			} elseif ( ! isset( self::TEXTS[ $id ] ) ) {
+				$name = strtolower( $token->get_value() );
+				if ( 0 !== ( ( $names[ $name ] ?? 0 ) & Columns::DIGITS ) ) {
 					return true;
 				}
-			} elseif ( 0 !== ( ( $names[ strtolower( $token->get_value() ) ] ?? 0 ) & Columns::DIGITS ) ) {
-				return true;
+				$has_table = $has_table || isset( $tables[ $name ] );
 			}
-			$previous = $token->id;
+			$previous = $id;
 		}
-		return false;
+		return $has_star && $has_table;
 	}
 }

@@ -9,6 +9,8 @@ use WP_Parser_Node;
 final class Scales {
 	/** MySQL's variable `div_precision_increment`. */
 	private const MORE_DIGITS = 4;
+	/** The most digits that MySQL computes. */
+	private const MOST_DIGITS = 30;
 	/** Functions whose result is one of their arguments. */
 	private const CHOOSING = [ 'coalesce', 'greatest', 'ifnull', 'least' ];
 
@@ -44,6 +46,17 @@ final class Scales {
 		}
 	}
 
+	/** Whether MySQL rounds it to its digits: a quotient or an average, or computed with one. */
+	public static function is_rounded( WP_Parser_Node $value, Rewriting $rewriting ): bool {
+		foreach ( [ $value, ...$value->get_descendant_nodes() ] as $node ) {
+			$original = $rewriting->original( $node );
+			if ( $original->has_child_token( Lexer::DIV_OPERATOR ) || $original->has_child_token( Lexer::AVG_SYMBOL ) ) {
+				return true;
+			}
+		}
+		return false;
+	}
+
 	private static function scale_of_aggregate( WP_Parser_Node $aggregate, Rewriting $rewriting ): ?int {
 		$values = $aggregate->get_first_child_node( 'inSumExpr' );
 		switch ( $aggregate->get_first_descendant_token()->id ) {
@@ -55,7 +68,7 @@ final class Scales {
 				return self::of( $values, $rewriting );
 			case Lexer::AVG_SYMBOL:
 				$scale = self::of( $values, $rewriting );
-				return null === $scale ? null : $scale + self::MORE_DIGITS;
+				return null === $scale ? null : min( self::MOST_DIGITS, $scale + self::MORE_DIGITS );
 			default:
 				return null;
 		}
@@ -141,9 +154,9 @@ final class Scales {
 		}
 		switch ( $operator->id ) {
 			case Lexer::DIV_OPERATOR:
-				return $one + self::MORE_DIGITS;
+				return min( self::MOST_DIGITS, $one + self::MORE_DIGITS );
 			case Lexer::MULT_OPERATOR:
-				return $one + $other;
+				return min( self::MOST_DIGITS, $one + $other );
 			case Lexer::MOD_OPERATOR:
 			case Lexer::PLUS_OPERATOR:
 			case Lexer::MINUS_OPERATOR:

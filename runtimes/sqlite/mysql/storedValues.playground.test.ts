@@ -136,7 +136,7 @@ test("decimals are rounded as their columns demand", async () => {
   expect(await values(...changed, "SELECT price FROM t WHERE id > 3 ORDER BY id")).toEqual([["10.00"], ["6.67"]]);
 });
 
-test("days that a month has not are no dates", async () => {
+test("days beyond the end of a month are no dates", async () => {
   await layer.rows("CREATE TABLE short_months (id INT, day DATE, moment DATETIME)");
   await layer.rows(
     "INSERT INTO short_months VALUES (1, '2024-02-30', '2023-02-29 10:00:00'), (2, '2024-02-29', '2024-12-31')",

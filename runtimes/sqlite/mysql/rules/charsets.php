@@ -42,7 +42,7 @@ final class Charsets implements Rule {
 		return [] === $tokens ? null : strtolower( $tokens[ count( $tokens ) - 2 ]->get_value() );
 	}
 
-	/** What `BINARY …` and `CAST(… AS BINARY)` take as bytes, or null. */
+	/** The operand of `BINARY …` and `CAST(… AS BINARY)`, or null. */
 	private function bytes_of( WP_Parser_Node $node ): ?WP_Parser_Node {
 		if ( 'simpleExprBody' !== $node->rule_name ) {
 			return null;

@@ -8,10 +8,10 @@ use WP_Parser_Node;
 
 /**
  * Results with the digits that MySQL shows: 10.50 from a column of DECIMAL(10,2), and 2.5000 for 5/2. Only in the list of results of
- * the whole statement, because they become texts. What HAVING and ORDER BY take from the list stays a number.
+ * the whole statement, because they become texts. Names of these results in HAVING, GROUP BY and ORDER BY mean numbers all the same.
  */
 final class Decimals implements Rule {
-	/** What names of results stand for without their digits, by name in lower case. @var WeakMap<Rewriting, array<string, WP_Parser_Node>> */
+	/** The expressions of results without their digits, by name in lower case. @var WeakMap<Rewriting, array<string, WP_Parser_Node>> */
 	private WeakMap $numbers;
 
 	public function __construct() {
@@ -47,6 +47,7 @@ final class Decimals implements Rule {
 		if ( [] !== $numbers ) {
 			$this->numbers[ $rewriting ] = $numbers;
 			$this->keep_conditions( $node, $numbers, $rewriting );
+			$this->keep_groups( $node, $numbers, $rewriting );
 		}
 	}
 
@@ -105,7 +106,9 @@ final class Decimals implements Rule {
 			// A name alone would be that of the result.
 			$numbers[ strtolower( $name ) ] = 1 === count( $parts ) ? $this->qualified( $parts[0], $query, $expr, $rewriting ) : $expr;
 		}
-		$shown = $rewriting->sequence( [ 'iif(', $expr, "IS NULL, NULL, printf('%.{$digits}f',", $expr, '))' ], $expr );
+		// The factor makes up for quotients that have no exact binary form. Other numbers keep all their digits.
+		$value = Scales::is_rounded( $expr, $rewriting ) ? [ '(', $expr, ') * 1.0000000000000002' ] : [ $expr ];
+		$shown = $rewriting->sequence( [ 'iif(', $expr, "IS NULL, NULL, printf('%.{$digits}f',", ...$value, '))' ], $expr );
 		Tree::set_children( $item, array_map( static fn ( $child ) => $child === $expr ? $shown : $child, $item->get_children() ) );
 		if ( null === self::alias( $item ) && false !== $name ) {
 			// The driver would name the result after its text, with the name of the table.
@@ -186,12 +189,35 @@ final class Decimals implements Rule {
 	/** Sorts by the numbers. */
 	private function keep_order( WP_Parser_Node $expression, Rewriting $rewriting ): void {
 		$is_within = null !== $rewriting->nearest( 'subquery', 'commonTableExpression' );
-		foreach ( $is_within ? [] : self::orders( $expression ) as $order ) {
+		$numbers   = $is_within ? [] : $this->numbers[ $rewriting ] ?? [];
+		foreach ( [] === $numbers ? [] : self::orders( $expression ) as $order ) {
 			$expr   = $order->get_first_child_node( 'expr' );
-			$number = $this->number( $rewriting->kinds->core( $expr ), $this->numbers[ $rewriting ] ?? [] );
-			if ( null !== $number ) {
-				$key = $rewriting->sequence( [ $number ], $expr );
-				Tree::set_children( $order, array_map( static fn ( $child ) => $child === $expr ? $key : $child, $order->get_children() ) );
+			$number = $this->number( $rewriting->kinds->core( $expr ), $numbers );
+			if ( null === $number ) {
+				$this->keep_names( $expr, $numbers, $expression, $rewriting );
+				continue;
+			}
+			$key = $rewriting->sequence( [ $number ], $expr );
+			Tree::set_children( $order, array_map( static fn ( $child ) => $child === $expr ? $key : $child, $order->get_children() ) );
+		}
+	}
+
+	/** Computes a key of the order with the numbers. Within expressions, a column has precedence. @param array<string, WP_Parser_Node> $numbers */
+	private function keep_names( WP_Parser_Node $key, array $numbers, WP_Parser_Node $query, Rewriting $rewriting ): void {
+		foreach ( self::names_in( $key ) as $name ) {
+			$number = $this->number( $name, $numbers );
+			if ( null !== $number && null === $rewriting->scope->table_column( $name, [ $query ] ) ) {
+				Tree::set_children( $name, [ $rewriting->sequence( [ '(', $number, ')' ], $name ) ] );
+			}
+		}
+	}
+
+	/** Groups by the numbers with their digits, which alone are equal for 0.1 + 0.2 and 0.3. @param array<string, WP_Parser_Node> $numbers */
+	private function keep_groups( WP_Parser_Node $query, array $numbers, Rewriting $rewriting ): void {
+		$clause = $query->get_first_child_node( 'groupByClause' );
+		foreach ( null === $clause ? [] : self::names_in( $clause ) as $name ) {
+			if ( null !== $this->number( $name, $numbers ) && null === $rewriting->scope->table_column( $name, [ $query ] ) ) {
+				Tree::set_children( $name, [ $rewriting->sequence( [ 'CAST(', ...$name->get_children(), 'AS REAL)' ], $name ) ] );
 			}
 		}
 	}
@@ -200,7 +226,7 @@ final class Decimals implements Rule {
 	private function keep_conditions( WP_Parser_Node $query, array $numbers, Rewriting $rewriting ): void {
 		foreach ( [ ...$query->get_child_nodes( 'havingClause' ), ...$query->get_child_nodes( 'rewritten' ) ] as $clause ) {
 			$parts = $clause->get_child_nodes();
-			foreach ( end( $parts )->get_descendant_nodes( 'columnRef' ) as $name ) {
+			foreach ( self::names_in( end( $parts ) ) as $name ) {
 				$number = $this->number( $name, $numbers );
 				if ( null !== $number ) {
 					Tree::set_children( $name, [ $rewriting->sequence( [ '(', $number, ')' ], $name ) ] );
@@ -209,7 +235,19 @@ final class Decimals implements Rule {
 		}
 	}
 
-	/** What a name of a result stands for, or null. @param array<string, WP_Parser_Node> $numbers */
+	/** The names in an expression, once each; those in a query within it are of its own tables. @return array<int, WP_Parser_Node> */
+	private static function names_in( WP_Parser_Node $node ): array {
+		if ( 'columnRef' === $node->rule_name ) {
+			return [ spl_object_id( $node ) => $node ];
+		}
+		$names = [];
+		foreach ( 'subquery' === $node->rule_name ? [] : $node->get_child_nodes() as $child ) {
+			$names += self::names_in( $child );
+		}
+		return $names;
+	}
+
+	/** The expression of the result that a name means, or null. @param array<string, WP_Parser_Node> $numbers */
 	private function number( WP_Parser_Node $node, array $numbers ): ?WP_Parser_Node {
 		$parts = 'columnRef' === $node->rule_name ? Scope::parts( $node ) : [];
 		return 1 === count( $parts ) ? $numbers[ strtolower( $parts[0] ) ] ?? null : null;

@@ -14,7 +14,7 @@ final class Date_Forms {
 	/** Texts that may be dates, but without fractions of seconds and time zones. */
 	private const OTHERS = '/^(?:\d{8}(?:\d{6})?|\d{4}[-\/.:]\d{1,2}[-\/.:]\d{1,2}(?:[ T]\d{1,2}(?::\d{1,2}){0,2})?)$/D';
 
-	/** Whether a literal has a day that its month has not, which SQLite takes for one of the next month. */
+	/** Whether a literal has a day beyond the end of its month, which SQLite takes for one of the next month. */
 	public static function has_no_such_day( string $literal ): bool {
 		return 1 === preg_match( '/^(\d{4})-(\d\d)-(29|30|31)\b/', $literal, $parts ) && ! checkdate( (int) $parts[2], (int) $parts[3], (int) $parts[1] );
 	}
