@@ -62,7 +62,7 @@ final class Columns {
 	private ?array $names = null;
 	/** Whether one of those is of bytes. */
 	private bool $has_bytes = false;
-	/** The tables with such columns of numbers with a fixed number of digits, in lower case, as keys. @var array<string, true> */
+	/** The tables with columns of numbers with a fixed number of digits: names in lower case as keys. @var array<string, true> */
 	private array $tables_with_digits = [];
 	/** Whether tables have been changed on this connection, so that there may be temporary ones. */
 	private bool $is_changed = false;
