@@ -70,7 +70,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Mail: "Outgoing mail of sites: the setting, and stored mail to read or send.",
   "WordPress users": "WordPress administrators and login links.",
   Operations: "Work that continues after the request that started it.",
-  Users: "The people of a company.",
+  Users: "Users of a company.",
   "API keys": "API keys of a company and their permissions.",
   "Activity log": "Who did what, and when.",
   Regions: "Where sites can be created.",

@@ -209,9 +209,9 @@ export function makeInstallation(options: InstallationOptions): Installation {
       }
       if (lock !== null) {
         removeRun(config.data);
-        removeRunFolder(config.run);
         await closeEnvironmentGroups(config.data);
         await closeProcessorGroups(config.data);
+        removeRunFolder(config.run);
         lock.release();
       }
     },

@@ -4,13 +4,18 @@ import { join } from "node:path";
 
 /** Removes only Sitewright's files, because the operator may have configured a folder with other files. */
 export function removeRunFolder(run: string): void {
-  for (const folder of ["postgres", "native-edge", "native-control"]) {
-    rmSync(join(run, folder), { recursive: true, force: true });
+  for (const name of ["postgres", "native-edge", "native-control", "edge.sock"]) {
+    // Something may still be mounted there. The next start uses the folder again.
+    ignoreErrors(() => rmSync(join(run, name), { recursive: true, force: true }));
   }
-  rmSync(join(run, "edge.sock"), { force: true });
+  // It may contain other files.
+  ignoreErrors(() => rmdirSync(run));
+}
+
+function ignoreErrors(remove: () => void): void {
   try {
-    rmdirSync(run);
+    remove();
   } catch {
-    // It contains other files.
+    // Whatever is left does no harm.
   }
 }

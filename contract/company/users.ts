@@ -1,4 +1,4 @@
-/** The people of a company. */
+/** Users of a company. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
@@ -22,7 +22,7 @@ export const listUsers = endpoint({
   path: "/company/{id}/users",
   tag: "Users",
   summary: "List a company's users",
-  description: "The first one is the oldest. Each API key belongs to one of them and has at most their permissions.",
+  description: "Oldest first. Each API key belongs to one of them and has at most their permissions.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
     200: result(

@@ -16,7 +16,7 @@ import {
   useProcessorGroups,
   weighCompanies,
 } from "./companies.ts";
-import { closeProcessorGroups, type Groups, hasProcessorGroups, openProcessorGroups } from "./groups.ts";
+import { closeProcessorGroups, type Groups, groupsAt, hasProcessorGroups, openProcessorGroups } from "./groups.ts";
 
 describe("groups of this machine", () => {
   let data: string;
@@ -131,6 +131,15 @@ describe("groups of this machine", () => {
     await closeProcessorGroups(data);
     for (const id of [outliving, process.pid]) expect(groupsOf(id)).not.toContain(path.basename(installation));
     expect(existsSync(installation)).toBe(false);
+  });
+
+  test("each process of the installation finds the same groups, wherever it is", () => {
+    const outside = { version: 1, folder: "/sys/fs/cgroup/cpu" } as const;
+    const found = groupsAt(outside, data);
+    const { services, edge, foreground, background } = found;
+    for (const folder of [services, edge, path.join(foreground, "one"), path.join(background, "one")])
+      expect(groupsAt({ version: 1, folder }, data)).toEqual(found);
+    expect(groupsAt({ version: 1, folder: services }, "/another")).not.toEqual(found);
   });
 
   test("the installation has groups until it closes them", async () => {

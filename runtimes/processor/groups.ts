@@ -12,8 +12,8 @@
  * The edge has a group of its own with a larger weight: visitors' requests need little time, and should not wait for the server's
  * other processes.
  *
- * All of these groups are in one of the installation: next to programs that are not Sitewright's, it has the time of several of them,
- * and its parts divide that as they would divide the whole machine. With version 2, that is the group of the systemd service.
+ * All of these groups are in one of the installation, which has the weight of several other programs of the machine, so that these don't
+ * starve sites. In a systemd service, the weight of the service counts instead; with version 2, its group is that of the installation.
  *
  * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
  * (`pool/accounts.ts`).
@@ -30,10 +30,10 @@ export interface Groups {
   /** These two have one group for each company that has processes there. */
   readonly background: string;
   readonly foreground: string;
-  /** Of workers that are started in advance. It is in the background and has the smallest weight, because nobody waits for them. */
+  /** For workers that are started in advance: in the background with the smallest weight, because nobody waits for them. */
   readonly spares: string;
   readonly edge: string;
-  /** Of the server's other processes. */
+  /** For the server's other processes. */
   readonly services: string;
 }
 
@@ -68,10 +68,11 @@ export const isServices = (folder: string): boolean => path.basename(folder) ===
 
 /** The folder that contains the groups of the installation, as seen by a process at this place. */
 function installationAt({ version, folder }: Place, data: string): string {
-  const above = path.dirname(folder);
-  if (version === 2) return isServices(folder) ? above : folder;
-  const isMoved = isServices(folder) && path.basename(above) === groupName(data);
-  return isMoved ? above : path.join(folder, groupName(data));
+  if (version === 2) return isServices(folder) ? path.dirname(folder) : folder;
+  const parts = folder.split(path.sep);
+  const depth = parts.indexOf(groupName(data));
+  // A process of the edge or of a company is further inside.
+  return depth === -1 ? path.join(folder, groupName(data)) : parts.slice(0, depth + 1).join(path.sep);
 }
 
 /** The groups of the installation with this data folder, which may not exist, as seen by a process at this place. */
@@ -168,7 +169,7 @@ function ancestors(): ReadonlySet<string> {
   return found;
 }
 
-/** How often, and how many milliseconds apart, the groups of processes that have just ended are tried to be removed. */
+/** How often, and how many milliseconds apart, to retry the removal of groups whose processes have just ended. */
 export const closing = { attempts: 40, milliseconds: 25 };
 
 /** Removes the groups, whose processes must have ended. Others may still use them, so errors are ignored. */
@@ -176,10 +177,10 @@ export async function closeProcessorGroups(data: string): Promise<void> {
   const place = placeOf("self");
   if (place === null) return;
   const groups = groupsAt(place, data);
-  if (groups.version === 1) leaveInstallation(groups);
   for (let attempt = 0; foldersOf(groups).some(existsSync) && attempt < closing.attempts; attempt += 1) {
     // A process that has ended stays in its group for a moment.
     if (attempt > 0) await setTimeout(closing.milliseconds);
+    if (groups.version === 1) leaveInstallation(groups);
     removeGroups(foldersOf(groups));
   }
 }

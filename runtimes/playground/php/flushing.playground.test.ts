@@ -54,9 +54,20 @@ test("PHP's own functions flush a file, and memory has nothing to flush", async 
   expect(flushed).toHaveLength(2);
 });
 
-test("a disk that refuses is reported to PHP", () => {
+test("errors are reported to PHP", () => {
+  expect(flush({ getStream: () => null }, 3)).toBe(8);
+  fs.fsyncSync = fsyncSync;
+  syncBuiltinESMExports();
   const closed = fs.openSync(folder, "r");
   fs.closeSync(closed);
-  expect(flush({ getStream: () => ({ nfd: closed }) }, 3)).toBe(29);
-  expect(flush({ getStream: () => null }, 3)).toBe(8);
+  expect(flush({ getStream: () => ({ nfd: closed }) }, 3)).toBe(8);
+  // A file that has nothing to flush.
+  const random = fs.openSync("/dev/urandom", "r");
+  expect(flush({ getStream: () => ({ nfd: random }) }, 3)).toBe(28);
+  fs.closeSync(random);
+  fs.fsyncSync = () => {
+    throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+  };
+  syncBuiltinESMExports();
+  expect(flush({ getStream: () => ({ nfd: closed }) }, 3)).toBe(51);
 });

@@ -10,6 +10,13 @@ export interface OpenFiles {
 /** Numbers of errors in WebAssembly. */
 const badDescriptor = 8;
 const inputOutputError = 29;
+const otherErrors = new Map([
+  ["EBADF", badDescriptor],
+  ["EINVAL", 28],
+  ["EROFS", 28],
+  ["ENOSPC", 51],
+  ["EDQUOT", 51],
+]);
 
 /** Flushes a file or folder that PHP has open. Returns the number of an error; 0: none. Files in PHP's own memory have nothing to flush. */
 export function flush(files: OpenFiles, descriptor: number): number {
@@ -20,7 +27,8 @@ export function flush(files: OpenFiles, descriptor: number): number {
     // PHP waits for it, and its process runs nothing else meanwhile.
     fsyncSync(stream.nfd);
     return 0;
-  } catch {
-    return inputOutputError;
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? String(error.code) : "";
+    return otherErrors.get(code) ?? inputOutputError;
   }
 }

@@ -75,7 +75,7 @@ export class SystemCalls {
 
   /** Returns the number of an error; 0: none. */
   #flush(descriptor: number): number {
-    return flush(this.#started().FS, descriptor);
+    return this.#runtime === null ? 0 : flush(this.#runtime.FS, descriptor);
   }
 
   #started(): Runtime {

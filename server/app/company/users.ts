@@ -1,4 +1,4 @@
-/** The people of a company. */
+/** Users of a company. */
 import { listUsers } from "@sitewright/server/store/company/users.ts";
 import type { Context } from "../context.ts";
 
