@@ -208,11 +208,14 @@ export function makeInstallation(options: InstallationOptions): Installation {
         await service?.stop();
       }
       if (lock !== null) {
-        removeRun(config.data);
-        await closeEnvironmentGroups(config.data);
-        await closeProcessorGroups(config.data);
-        removeRunFolder(config.run);
-        lock.release();
+        try {
+          removeRun(config.data);
+          await closeEnvironmentGroups(config.data);
+          await closeProcessorGroups(config.data);
+          removeRunFolder(config.run);
+        } finally {
+          lock.release();
+        }
       }
     },
     kill() {

@@ -9,7 +9,7 @@ const User = Type.Object(
     email: Type.String({ format: "email", description: "E-mail address.", examples: ["ada@example.com"] }),
     image: Type.String({
       format: "uri",
-      description: "A picture with the user's initials, as a `data:` address.",
+      description: "An image with the user's initials, as a `data:` address.",
       examples: ["data:image/svg+xml,%3Csvg%20xmlns=%22http://www.w3.org/2000/svg%22/%3E"],
     }),
     full_name: Type.String({ description: "Full name.", examples: ["Ada Lovelace"] }),

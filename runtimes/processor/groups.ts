@@ -50,8 +50,8 @@ const servicesName = "services";
 export const weights = { starved: 1 / 5, foreground: 1 / 2, edge: 4, spares: 1 / 8 };
 
 /**
- * The weight of the installation with version 1, relative to that of a single process next to it. With 1, a machine on which other
- * programs work would leave sites almost nothing.
+ * The weight of the installation with version 1 outside of a systemd service, relative to that of a single process next to it. With 1, a
+ * machine on which other programs work would leave sites almost nothing.
  */
 const installationWeight = 8;
 
