@@ -59,7 +59,7 @@ describe("the unit for systemd", () => {
   test.each([
     { status: 0, left: 0 },
     { status: 1, left: 1 },
-    // Status 2 is told by ExecStart's process too, and only systemd's lines for that close the ports.
+    // ExecStart's process ends with status 2, too, and systemd closes the ports only for that process.
     { status: 2, left: 0 },
   ])("leaves wrong settings to the process that systemd watches: npm's status $status", async ({ status, left }) => {
     const command = unit.match(/^ExecStartPre=\/bin\/sh -c '(.*)'$/m)?.[1]?.replaceAll("$$", "$") ?? "exit 3";

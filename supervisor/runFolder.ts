@@ -16,6 +16,6 @@ function ignoreErrors(remove: () => void): void {
   try {
     remove();
   } catch {
-    // Whatever is left does no harm.
+    // Leftover files do no harm.
   }
 }

@@ -27,8 +27,7 @@ const reasons = {
 export const differences: readonly Difference[] = [
   {
     where: /./s,
-    reason:
-      "SQLite has no decimals: zeros at the end of what is not the statement's own result are lost, and PHP prints 14 digits.",
+    reason: "SQLite has no decimals: trailing zeros of values inside expressions are lost, and PHP prints 14 digits.",
     when: (mariaDb, layer) => sameNumber(mariaDb, layer, 1e-12),
   },
   {
