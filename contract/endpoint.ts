@@ -9,7 +9,7 @@ import type { RefusalCode } from "./refusals.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
 export type Verb = "read" | "write" | "delete" | "push" | "keys";
-export type Role = "owner" | "admin" | "developer" | "billing";
+export type Role = "owner" | "admin" | "developer" | "billing" | "viewer";
 export type SuccessStatus = 200 | 201 | 202;
 
 /** Where the request has the id of the resource. */
@@ -31,7 +31,18 @@ export type Resource =
   | { readonly kind: "deletedSite"; readonly from: IdSource }
   | { readonly kind: "domain"; readonly from: IdSource }
   /** The calling key itself. */
-  | { readonly kind: "key" };
+  | { readonly kind: "key" }
+  /** The session of a person who has signed in, or another one of the same person. API keys are refused. */
+  | { readonly kind: "session" }
+  /** Nothing of a company: the call needs no key. */
+  | { readonly kind: "anyone" };
+
+/** Whether the call acts on nothing that the request names, and that could be another company's. */
+export function isOwnResource(
+  resource: Resource,
+): resource is Extract<Resource, { readonly kind: "key" | "session" | "anyone" }> {
+  return resource.kind === "key" || resource.kind === "session" || resource.kind === "anyone";
+}
 
 export interface ResponseSpec {
   readonly description: string;
@@ -93,7 +104,7 @@ export interface Endpoint {
   /** The scope that a restricted key needs. */
   readonly verb: Verb;
   readonly resource: Resource;
-  /** The lowest role that may call it. Default: `billing` for reads, `developer` for everything else. */
+  /** The lowest role that may call it. Default: `viewer` for reads, `developer` for everything else. */
   readonly role?: Role;
   /**
    * Whether the call changes a live environment, which keys with the scope `non-live` must not do. If the resource is
@@ -115,10 +126,12 @@ export function endpoint<const E extends Endpoint>(row: E): E {
 }
 
 /** The codes of all refusals that a call can get. */
-export function refusalsOf({ method, operation, refusals = [] }: Endpoint): readonly RefusalCode[] {
+export function refusalsOf({ method, operation, resource, refusals = [] }: Endpoint): readonly RefusalCode[] {
   return [
     ...refusals,
-    ...(method === "GET" ? [] : (["idempotency_key_reused", "idempotency_key_malformed"] as const)),
+    ...(method === "GET" || resource.kind === "anyone"
+      ? []
+      : (["idempotency_key_reused", "idempotency_key_malformed"] as const)),
     ...(operation === undefined ? [] : (["when_busy_malformed"] as const)),
   ];
 }

@@ -6,8 +6,24 @@ import { listDeletedSites, restoreDeletedSite } from "./backups/deletedSites.ts"
 import { addDownloadableBackup, listDownloadableBackups } from "./backups/downloadableBackups.ts";
 import { exportActivity, listActivity } from "./company/activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, setAllowedAddresses } from "./company/apiKeys.ts";
+import {
+  acceptInvitation,
+  checkInvitation,
+  inviteUser,
+  listInvitations,
+  withdrawInvitation,
+} from "./company/invitations.ts";
 import { getCompanyLimits } from "./company/limits.ts";
-import { listUsers } from "./company/users.ts";
+import {
+  changePassword,
+  endOtherSessions,
+  endSession,
+  getSession,
+  listSessions,
+  signIn,
+  signOut,
+} from "./company/sessions.ts";
+import { changeUser, listUsers, removeUser } from "./company/users.ts";
 import { validateKey } from "./company/validate.ts";
 import { getCertificate, removeCertificate, replaceCertificate } from "./domains/certificates.ts";
 import { createDnsRecord, deleteDnsRecord, listDnsRecords, updateDnsRecord } from "./domains/dnsRecords.ts";
@@ -198,14 +214,35 @@ export const endpoints = {
   listRegions,
   listPhpVersions,
   listUsers,
+  changeUser,
+  removeUser,
+  listInvitations,
+  inviteUser,
+  withdrawInvitation,
+  checkInvitation,
+  acceptInvitation,
   validateKey,
+  signIn,
+  getSession,
+  signOut,
+  changePassword,
+  listSessions,
+  endSession,
+  endOtherSessions,
 } as const satisfies Record<string, Endpoint>;
 
 export type EndpointName = keyof typeof endpoints;
 
 type Row<Name extends EndpointName> = (typeof endpoints)[Name];
 
-type NameWithResult = { [Name in EndpointName]: [Result<Row<Name>>] extends [never] ? never : Name }[EndpointName];
+/** Endpoints that need no key. */
+type PublicName = {
+  [Name in EndpointName]: Row<Name>["resource"]["kind"] extends "anyone" ? Name : never;
+}[EndpointName];
+
+type NameWithResult = {
+  [Name in Exclude<EndpointName, PublicName>]: [Result<Row<Name>>] extends [never] ? never : Name;
+}[Exclude<EndpointName, PublicName>];
 
 /** Handlers of endpoints whose response follows from the row: they return only the result. */
 export type Calls<Context> = {
@@ -217,11 +254,16 @@ export type Calls<Context> = {
 
 /** Handlers of all other endpoints: they return the whole response. */
 export type ResponseHandlers<Context> = {
-  readonly [Name in Exclude<EndpointName, NameWithResult>]: (
+  readonly [Name in Exclude<EndpointName, NameWithResult | PublicName>]: (
     context: Context,
     input: Input<Row<Name>>,
   ) => Promise<Answer<Row<Name>>>;
 };
 
-/** One handler for each endpoint. A missing handler is a compile error. */
+/** Handlers of endpoints that need no key: they return the whole response. */
+export type PublicHandlers<Context> = {
+  readonly [Name in PublicName]: (context: Context, input: Input<Row<Name>>) => Promise<Answer<Row<Name>>>;
+};
+
+/** One handler for each endpoint that needs a key. A missing handler is a compile error. */
 export type Handlers<Context> = Calls<Context> & ResponseHandlers<Context>;

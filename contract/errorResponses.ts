@@ -1,7 +1,7 @@
 /** The error responses of the OpenAPI document: shared ones, and one for each set of refusal codes. */
 import { type TSchema, Type } from "typebox";
 import type { Components, Node } from "./components.ts";
-import { type Endpoint, refusalsOf } from "./endpoint.ts";
+import { type Endpoint, isOwnResource, refusalsOf } from "./endpoint.ts";
 import { errorDescriptions, errorMessages, errorSchema, faults } from "./errors.ts";
 import { exampleOf } from "./examples.ts";
 import { refusalDetails } from "./refusalDetails.ts";
@@ -95,8 +95,9 @@ export const malformedExample = {
 };
 
 // Endpoints without a body read one too, and can refuse it.
-function canHappen({ resource, operation, responses }: Endpoint, status: keyof typeof names): boolean {
-  if (status === 404) return resource.kind !== "key";
+function canHappen({ params, resource, operation, responses }: Endpoint, status: keyof typeof names): boolean {
+  if (status === 401) return resource.kind !== "anyone";
+  if (status === 404) return params !== undefined || !isOwnResource(resource);
   if (status === 409) return operation !== undefined;
   return status !== 500 || responses[500] === undefined;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
-import { type Endpoint, refusalsOf } from "./endpoint.ts";
+import { type Endpoint, isOwnResource, refusalsOf } from "./endpoint.ts";
 import { endpoints } from "./endpoints.ts";
 import { openApiDocument } from "./openapi.ts";
 import { refusalReasons } from "./refusals.ts";
@@ -43,6 +43,7 @@ interface Operation {
   readonly tags: readonly string[];
   readonly parameters: readonly (Parameter | Reference)[];
   readonly requestBody?: { readonly content: Content };
+  readonly security?: readonly unknown[];
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
@@ -126,9 +127,15 @@ describe("openapi.json", () => {
     }
   });
 
-  it("requires its security scheme everywhere", () => {
-    expect(document.security).toEqual([{ apiKey: [] }]);
+  it("requires a key or a session, except for people who have neither yet", () => {
+    expect(document.security).toEqual([{ apiKey: [] }, { session: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: "http", scheme: "bearer" });
+    expect(document.components.securitySchemes.session).toMatchObject({ in: "cookie", name: "sitewright" });
+    const open = Object.entries<Endpoint>(endpoints).filter(([, { resource }]) => resource.kind === "anyone").map(([name]) => name);
+    expect(open).toEqual(["checkInvitation", "acceptInvitation", "signIn"]);
+    for (const [, { operationId, security }] of operations) {
+      expect([operationId, security?.length === 0]).toEqual([operationId, open.includes(operationId)]);
+    }
   });
 
   it("describes every tag", () => {
@@ -172,7 +179,8 @@ describe.each(operations)("%s", (key, operation) => {
   });
 
   it("has the errors of every endpoint", () => {
-    for (const status of ["400", "401", "403", "413", "415", "429", "500"]) {
+    const needsNoKey = operation.security?.length === 0;
+    for (const status of ["400", ...(needsNoKey ? [] : ["401"]), "403", "413", "415", "429", "500"]) {
       expect(operation.responses).toHaveProperty(status);
     }
   });
@@ -213,7 +221,7 @@ describe("the table", () => {
   });
 
   it.each(rows)("names an existing field with the resource id for %s", (_, row) => {
-    if (row.resource.kind === "key") return;
+    if (isOwnResource(row.resource)) return;
     const [part = "", name = ""] = row.resource.from.split(".");
     const schema = part === "params" ? row.params : part === "query" ? row.query : row.body;
     expect(Object.keys(schema?.properties ?? {})).toContain(name);

@@ -76,6 +76,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Regions: "Where sites can be created.",
   "PHP versions": "PHP versions that sites can run.",
   Authentication: "The calling API key.",
+  Sessions: "People who sign in, their sessions and passwords.",
 };
 
 /** The address of an installation with the default settings. */
@@ -105,12 +106,19 @@ export function openApiDocument(origin = defaultOrigin): Node {
       license: { name: "GPL-2.0-or-later", identifier: "GPL-2.0-or-later" },
     },
     servers: [{ url: `${origin}/v2`, description: "This installation" }],
-    security: [{ apiKey: [] }],
+    security: [{ apiKey: [] }, { session: [] }],
     tags,
     paths,
     components: {
       securitySchemes: {
         apiKey: { type: "http", scheme: "bearer", description: "An API key of the company: `sk_…`." },
+        session: {
+          type: "apiKey",
+          in: "cookie",
+          name: "sitewright",
+          description:
+            "The session of a person (`POST /sessions`). Over HTTPS, the cookie's name is `__Host-sitewright`.",
+        },
       },
       headers: {
         "X-Request-Id": header("Id of this request in the log.", "string"),
@@ -143,6 +151,7 @@ function operationOf(name: string, row: Endpoint, { components, errors }: Parts)
     tags: [row.tag],
     summary: row.summary,
     description: row.description,
+    ...securityOf(row),
     ...(row.deprecated && { deprecated: true }),
     parameters: parametersOf(row, components),
     ...(row.body && { requestBody: { required: mustBeSent(row.body), content: components.content(row.body) } }),
@@ -154,6 +163,12 @@ function operationOf(name: string, row: Endpoint, { components, errors }: Parts)
     "x-verb": row.verb,
     ...(row.operation && { "x-operation": row.operation }),
   };
+}
+
+/** Absent: an API key or a session. */
+function securityOf({ resource }: Endpoint): Node {
+  if (resource.kind === "anyone") return { security: [] };
+  return resource.kind === "session" ? { security: [{ session: [] }] } : {};
 }
 
 /** A body without any field may be left out if it is valid. */
@@ -174,7 +189,7 @@ function parametersOf(row: Endpoint, { publish }: Components): Node[] {
   return [
     ...from("path", row.params),
     ...from("query", row.query),
-    ...(row.method === "GET" ? [] : [idempotencyKey]),
+    ...(row.method === "GET" || row.resource.kind === "anyone" ? [] : [idempotencyKey]),
     ...(hasEntityTag(row) ? [ifNoneMatch] : []),
     ...(row.operation ? [whenBusy] : []),
   ];

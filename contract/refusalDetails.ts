@@ -73,6 +73,8 @@ export const refusalDetails = {
     from: number("Start of the period. Milliseconds since 1970.", 1_795_190_400_000),
     to: number("End of the period. Milliseconds since 1970.", 1_795_104_000_000),
   },
+  unknown_site: { unknown: Type.Array(uuid("Id of a site."), { description: "The unknown ids of sites." }) },
+  too_many_sign_ins: { seconds: number("Seconds until the next attempt is possible.", 60) },
   key_already_rotated: { replaced_by: uuid("Id of the successor.") },
   addresses_too_wide: { allowed: texts("The list to stay within.", ["203.0.113.0/24"]) },
   not_an_address: faults("/ip_list/0", "must be an IP address such as 203.0.113.7 or 2001:db8::1"),

@@ -288,6 +288,8 @@ async function makeApp({
     cronEvents: (environment, signal) => runtime.cronEvents(environment, signal),
     findUser: (environment, email) => runtime.findUser(environment, email),
     readings: createTurns({ total: 4, perParty: 2 }),
+    // A check takes 32 MB, and one of the four threads that also read files.
+    passwordTurns: createTurns({ total: 2, perParty: 1, extra: 0 }),
     // Of ten connections to the database.
     transactions: createTurns({ total: 7, perParty: 4, extra: 1 }),
     exports: createTurns({ total: 2, perParty: 1 }),

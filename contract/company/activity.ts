@@ -78,6 +78,15 @@ export const activityTypes = [
   "rotateApiKey",
   "revokeApiKey",
   "useApiKey",
+  "signIn",
+  "endSession",
+  "endOtherSessions",
+  "changePassword",
+  "inviteUser",
+  "withdrawInvitation",
+  "acceptInvitation",
+  "changeUser",
+  "removeUser",
   "downloadBackup",
   "exportActivity",
 ] as const;
@@ -104,7 +113,7 @@ const ActivityEntry = Type.Object(
       Type.Object(
         {
           id: uuid("Id of the user."),
-          role: optionalText("The user's role at that time: owner, admin, developer or billing", "owner"),
+          role: optionalText("The user's role at that time: owner, admin, developer, billing or viewer", "owner"),
           full_name: optionalText("Full name", "Ada Lovelace"),
           first_name: optionalText("First name", "Ada"),
         },

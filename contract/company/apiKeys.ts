@@ -12,7 +12,9 @@ const expiresAt = nullable(
   }),
 );
 
-const createdBy = nullable(uuid("Id of the key that created it, and with which it is revoked; null: the operator."));
+const createdBy = nullable(
+  uuid("Id of the key that created it, and with which it is revoked; null: a person in a session, or the operator."),
+);
 const replacedBy = nullable(uuid("Id of the key that replaces it; null: none."));
 const lastUsedAt = nullable(
   dateTime("When it was last accepted, to the minute; null: never, or not since this was recorded."),
@@ -95,7 +97,7 @@ export const createApiKey = endpoint({
   tag: "API keys",
   summary: "Create an API key",
   description:
-    "The new key belongs to the same user as the calling key, can't have more permissions or be accepted from more addresses, expires with it at the latest, and is revoked with it. `token` is shown only in this response.",
+    "The new key belongs to the same user as the calling key, can't have more permissions or be accepted from more addresses, expires with it at the latest, and is revoked with it. In a session, it belongs to the session's user, and stays valid when the session ends. `token` is shown only in this response.",
   params: company,
   body: Type.Object(
     {
@@ -159,7 +161,7 @@ export const rotateApiKey = endpoint({
   tag: "API keys",
   summary: "Rotate an API key",
   description:
-    "Creates a successor with the same user, name, scopes, addresses and expiry. The old key stays valid for `overlap_hours`, then expires; until then both count towards the company's limit. Keys that were created with the old one count as created with the successor from now on. A key can be rotated by itself and by the keys above it. `token` is shown only in this response.",
+    "Creates a successor with the same user, name, scopes, addresses and expiry. The old key stays valid for `overlap_hours`, then expires; until then both count towards the company's limit. Keys that were created with the old one count as created with the successor from now on. A key can be rotated by itself, by the keys above it, and by its user in a session. `token` is shown only in this response.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   body: Type.Object(
     {

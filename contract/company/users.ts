@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { uuid } from "../schema.ts";
+import { chosenSiteIds, role, siteIds } from "./people.ts";
 
 const User = Type.Object(
   {
@@ -13,9 +14,13 @@ const User = Type.Object(
       examples: ["data:image/svg+xml,%3Csvg%20xmlns=%22http://www.w3.org/2000/svg%22/%3E"],
     }),
     full_name: Type.String({ description: "Full name.", examples: ["Ada Lovelace"] }),
+    role,
+    site_ids: siteIds,
   },
   { title: "User" },
 );
+
+const userOfCompany = Type.Object({ id: uuid("Id of the company."), user_id: uuid("Id of the user.") });
 
 export const listUsers = endpoint({
   method: "GET",
@@ -32,5 +37,36 @@ export const listUsers = endpoint({
     ),
   },
   verb: "read",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
+});
+
+export const changeUser = endpoint({
+  method: "PUT",
+  path: "/company/{id}/users/{user_id}",
+  tag: "Users",
+  summary: "Change a user's role and sites",
+  description:
+    "In force when this call returns, also for the user's sessions and API keys. Only owners can change owners, or make somebody one.",
+  params: userOfCompany,
+  body: Type.Object({ role, site_ids: chosenSiteIds }, { title: "UserChange" }),
+  responses: { 200: result(["user"], "The user.", User) },
+  refusals: ["last_owner", "needs_all_sites", "unknown_site"],
+  verb: "keys",
+  role: "admin",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
+});
+
+export const removeUser = endpoint({
+  method: "DELETE",
+  path: "/company/{id}/users/{user_id}",
+  tag: "Users",
+  summary: "Remove a user",
+  description:
+    "With their sessions and API keys, which are refused when this call returns, and the API keys that were created with those. Sites and the activity log stay. Only owners can remove owners.",
+  params: userOfCompany,
+  responses: { 200: result(["user"], "The removed user.", User) },
+  refusals: ["last_owner"],
+  verb: "keys",
+  role: "admin",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });

@@ -90,6 +90,8 @@ export interface App {
   readonly readings: Turns;
   /** Turns of companies at reading pages of their activity logs. */
   readonly exports: Turns;
+  /** Turns of networks at checking passwords. */
+  readonly passwordTurns: Turns;
   /** Turns of companies at transactions of API requests. */
   readonly transactions: Turns;
   /** Reads the installed plugins and themes of the environments now. */

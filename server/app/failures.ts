@@ -53,10 +53,20 @@ export class AddressNotAllowed extends Error {
   }
 }
 
+/** The user of the session has to choose a password before anything else. */
+export class PasswordChangeRequired extends Error {
+  override readonly name = "PasswordChangeRequired";
+}
+
+/** A request with a session that no page of this origin has sent. */
+export class CrossSiteRequest extends Error {
+  override readonly name = "CrossSiteRequest";
+}
+
 /** The key belongs to the right company, but its scopes or its user's role are not sufficient. */
 export class NotAllowed extends Error {
   override readonly name = "NotAllowed";
-  /** A scope (`write`, `site:<id>`, `live`) or a role (`role:admin`). */
+  /** A scope (`write`, `site:<id>`, `live`), a role (`role:admin`) or `session`. */
   readonly needs: string;
   constructor(needs: string) {
     super(`Needs ${needs}`);

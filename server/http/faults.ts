@@ -4,10 +4,12 @@ import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts"
 import {
   AddressNotAllowed,
   Busy,
+  CrossSiteRequest,
   DatabaseUnavailable,
   NotAllowed,
   NotFound,
   OutcomeUnknown,
+  PasswordChangeRequired,
   QueueFull,
   Refused,
 } from "@sitewright/server/app/failures.ts";
@@ -65,6 +67,10 @@ export function errorAnswer(
 /** How long a client should wait before it asks for a place in the queue again. */
 const queueSeconds = 30;
 
+const choosePassword = "Choose a new password first: PUT /v2/session/password.";
+const notFromHere =
+  "Requests with a session must come from a page of this origin: Sec-Fetch-Site or Origin says otherwise, or is missing. Programs use an API key instead.";
+
 /** The error response if the client caused the failure; null for an internal error. */
 export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof Malformed) return errorAnswer(400, { errors: error.faults });
@@ -74,6 +80,12 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof QueueFull) return errorAnswer(429, null, { headers: { "retry-after": String(queueSeconds) } });
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
+  if (error instanceof PasswordChangeRequired) {
+    return errorAnswer(403, { code: "password_change_required" }, { message: choosePassword });
+  }
+  if (error instanceof CrossSiteRequest) {
+    return errorAnswer(403, { code: "cross_site_request" }, { message: notFromHere });
+  }
   if (error instanceof AddressNotAllowed) {
     const data = { code: "address_not_allowed", address: error.address };
     return errorAnswer(403, data, { message: error.message });

@@ -1,5 +1,5 @@
 /** Authenticates requests and applies the rate limit, before a body is read. */
-import type { Endpoint, IdSource } from "@sitewright/contract/endpoint.ts";
+import { type Endpoint, type IdSource, isOwnResource } from "@sitewright/contract/endpoint.ts";
 import { type Caller, lookUpTarget, type Resource, type Target } from "@sitewright/server/app/company/access.ts";
 import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
@@ -12,6 +12,7 @@ import { HttpFailure } from "./faults.ts";
 import type { CheckedInput, InputReader } from "./input.ts";
 import type { CountRequest, Usage } from "./rateLimits.ts";
 import type { RepeatedReads } from "./repeatedReads.ts";
+import { requireOwnPage } from "./sessionCookies.ts";
 import { tokenFacts } from "./tokens.ts";
 
 export interface Route {
@@ -57,9 +58,10 @@ export function makeAuthenticator(
     reply.headers(usage.headers);
     if (usage.isExceeded) throw new HttpFailure(429);
     if (failure !== undefined) throw failure;
-    if (!route) return;
+    if (!route || isPublic(route)) return;
     if (!identified) throw new HttpFailure(401, { "www-authenticate": "Bearer" });
-    const { keyId, allowedAddresses } = identified.caller;
+    const { keyId, kind, allowedAddresses } = identified.caller;
+    if (kind === "session" && route.row.method !== "GET") requireOwnPage(request);
     if (!isAddressAllowed(allowedAddresses, request.ip)) throw new AddressNotAllowed(request.ip);
     app.keyUse.note(keyId);
   }
@@ -95,7 +97,7 @@ export function makeAuthenticator(
     if (usage?.isExceeded) return finish(caller && { caller, target: null });
     request.snapshot = app.snapshots.latest();
     const found =
-      route === undefined
+      route === undefined || isPublic(route)
         ? null
         : app.identities.identify(facts, pathTarget(route, request), route.row.method === "GET");
     if (!(found instanceof Promise)) return finish(found);
@@ -103,15 +105,18 @@ export function makeAuthenticator(
   };
 }
 
+/** Whether the endpoint needs no key. */
+const isPublic = ({ row }: Route): boolean => row.resource.kind === "anyone";
+
 /** Whether the resource of a request is known from its path alone. */
 export function isInPath({ resource }: Endpoint): boolean {
-  return resource.kind === "key" || resource.from.startsWith("params.");
+  return isOwnResource(resource) || resource.from.startsWith("params.");
 }
 
 /** The resource in the path whose owner must be looked up in the database, or null. */
 function pathTarget({ row, reader }: Route, request: FastifyRequest): Resource | null {
   const { resource } = row;
-  if (resource.kind === "key" || resource.kind === "company" || !isInPath(row)) return null;
+  if (isOwnResource(resource) || resource.kind === "company" || !isInPath(row)) return null;
   const params = reader.params(pathParameters(request));
   const id = params && valueAt(resource.from, { params, query: {}, body: {} });
   return id ? { kind: resource.kind, id } : null;
@@ -132,7 +137,7 @@ export async function targetOf(
   { caller, target }: Identified,
 ): Promise<Target | null> {
   const { resource } = row;
-  if (resource.kind === "key") return { companyId: caller.companyId, siteId: null, isLive: null };
+  if (isOwnResource(resource)) return { companyId: caller.companyId, siteId: null, isLive: null };
   if (resource.kind === "company") {
     const companyId = valueAt(resource.from, input) ?? caller.companyId;
     return { companyId: companyId.toLowerCase(), siteId: null, isLive: null };

@@ -7,6 +7,7 @@ import { siteFields, useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
 const rows = Object.values<Endpoint>(endpoints);
+const rowsForKeys = rows.filter(({ resource }) => resource.kind !== "session");
 
 const strangeValues: readonly unknown[] = [
   null,
@@ -106,7 +107,7 @@ describe("malformed requests", () => {
     "get a short answer from every endpoint: a value that is %s",
     async (_, value) => {
       const { company, server } = test.current;
-      for (const { method, path, query, body } of rows) {
+      for (const { method, path, query, body } of rowsForKeys) {
         const [field] = Object.keys((method === "GET" ? query : body)?.properties ?? {});
         if (field === undefined) continue;
         const answer = await server.inject({

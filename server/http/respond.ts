@@ -32,7 +32,7 @@ import type { CheckedInput } from "./input.ts";
 import { listResponse } from "./lists.ts";
 import { originOf } from "./paths.ts";
 import type { RepeatedReads } from "./repeatedReads.ts";
-import { tokenOf } from "./tokens.ts";
+import { secretOf } from "./tokens.ts";
 
 interface CachedBody {
   /** As bytes if it is long, because it would be encoded again for each response. Short ones are sent together with the head. */
@@ -134,7 +134,7 @@ async function readAllowed(
   const allow = async (input: CheckedInput) => {
     const { caller } = identified;
     const target = await targetOf(app, row, input, identified);
-    if (target !== null && target.companyId !== caller.companyId) {
+    if (caller.kind === "key" && target !== null && target.companyId !== caller.companyId) {
       app.refusedKeys.foreign(caller, request.ip, callOf(row));
     }
     authorise(row, caller, target);
@@ -236,7 +236,7 @@ async function once(
     const answer = error instanceof Busy || error instanceof QueueFull ? null : answerToClientError(error);
     return answer && finish(reply, answer);
   };
-  const keyedRequest = { apiKeyId: caller.keyId, takePlace, token: tokenOf(request), key, fingerprint };
+  const keyedRequest = { apiKeyId: caller.keyId, takePlace, token: secretOf(request), key, fingerprint };
   const answer = await answerOnce(keyedRequest, { run, refusal });
   return answer.isRepeated ? { ...answer, headers: { ...answer.headers, "idempotency-replayed": "true" } } : answer;
 }

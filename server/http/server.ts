@@ -39,6 +39,7 @@ import { makeInputReader } from "./input.ts";
 import { serveMetrics } from "./metrics.ts";
 import { serveOpenApi } from "./openApi.ts";
 import { refuseUnknownPaths } from "./paths.ts";
+import { makePublicResponder } from "./publicCalls.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
 import { noteRefusals } from "./refusals.ts";
 import { makeRepeatedReads, type RepeatedReads } from "./repeatedReads.ts";
@@ -124,7 +125,8 @@ export function buildServer({
   };
   for (const [name, row] of Object.entries(endpoints)) {
     const route: Route = { name, row, reader: makeInputReader(row) };
-    addEndpoint(server, route, makeResponder(app, route, options));
+    const isPublic = row.resource.kind === "anyone";
+    addEndpoint(server, route, isPublic ? makePublicResponder(app, route) : makeResponder(app, route, options));
   }
   serveOpenApi(server, basePath);
   serveDownloads(server, app, stopping);
@@ -154,7 +156,11 @@ function stopPromptly(server: FastifyInstance): AbortSignal {
   return stopping.signal;
 }
 
-function addEndpoint(server: FastifyInstance, route: Route, handler: ReturnType<typeof makeResponder>): void {
+function addEndpoint(
+  server: FastifyInstance,
+  route: Route,
+  handler: ReturnType<typeof makeResponder | typeof makePublicResponder>,
+): void {
   const { row } = route;
   const success = Object.entries(row.responses).map(([status, { body }]) => [status, body]);
   server.route({

@@ -1,5 +1,6 @@
-/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, offers of packages, and marks of changes. */
+/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, attempts to sign in, offers of packages, and marks of changes. */
 import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
+import { deleteOldAttempts } from "../store/company/signInFailures.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
 import { mergeListChanges } from "../store/listVersions.ts";
@@ -18,6 +19,7 @@ const batch = 500;
 export async function expire(database: Database): Promise<void> {
   await deleteExpiredIdempotencyKeys(database);
   await deleteEndedApiKeys(database, apiKeyRetentionDays);
+  await deleteOldAttempts(database);
   await mergeListChanges(database, maxListChanges);
   await removeUnusedOffers(database);
   await deleteEndedRollouts(database, operationRetentionDays);

@@ -44,7 +44,7 @@ export interface LimitsOfCompanies extends CompanyLimitColumns {
   disk_used_bytes: number;
 }
 
-export type Role = "owner" | "admin" | "developer" | "billing";
+export type Role = "owner" | "admin" | "developer" | "billing" | "viewer";
 
 /** The user, API key and browser behind an action, as they were at the time. */
 export interface Actor {
@@ -68,11 +68,35 @@ export interface Users {
   first_name: string;
   role: Role;
   password_hash: string;
+  must_change_password: Generated<boolean>;
+  /** The only sites that the user has. Null: all. */
+  site_ids: string[] | null;
   created_at: DefaultNow;
 }
 
+export interface Invitations {
+  id: string;
+  company_id: string;
+  email: string;
+  role: Role;
+  site_ids: string[] | null;
+  secret_hash: Buffer;
+  invited_by: string | null;
+  created_at: DefaultNow;
+  expires_at: Date;
+}
+
+/** Attempts to sign in since the last one that succeeded. */
+export interface SignInFailures {
+  subject: Buffer;
+  failures: number;
+  last_at: Date;
+}
+
+/** API keys, and sessions of people, which are keys in a cookie. */
 export interface ApiKeys {
   id: string;
+  kind: Generated<"key" | "session">;
   company_id: string;
   user_id: string;
   name: string;
@@ -86,6 +110,10 @@ export interface ApiKeys {
   allowed_addresses: string[] | null;
   replaced_by: Nullable<string>;
   last_used_at: Date | null;
+  /** Of a session: where its user signed in. */
+  ip_address: Nullable<string>;
+  browser_name: Nullable<string>;
+  os_name: Nullable<string>;
 }
 
 export interface Sites {
@@ -765,6 +793,8 @@ export interface Tables {
   disk_of_companies: DiskOfCompanies;
   users: Users;
   api_keys: ApiKeys;
+  invitations: Invitations;
+  sign_in_failures: SignInFailures;
   sites: Sites;
   environments: Environments;
   domains: Domains;

@@ -33,6 +33,7 @@ const self: Endpoint = { ...base, verb: "read", resource: { kind: "key" } };
 
 function caller(role: Caller["role"], scopes: readonly string[] | null = null): Caller {
   return {
+    kind: "key",
     keyId: "k",
     keyName: "k",
     expiresAt: null,
@@ -43,6 +44,8 @@ function caller(role: Caller["role"], scopes: readonly string[] | null = null): 
     role,
     fullName: "A B",
     firstName: "A",
+    userSites: null,
+    mustChangePassword: false,
   };
 }
 

@@ -2,15 +2,17 @@
  * Authorisation; `identities.ts` finds the caller and the target. The declaration of the endpoint decides: the target must belong to the caller's company
  * (else 404), and the scopes of the key and the role of its user must be sufficient (else 403).
  */
-import type { Endpoint, Role } from "@sitewright/contract/endpoint.ts";
+import { type Endpoint, isOwnResource, type Role } from "@sitewright/contract/endpoint.ts";
 import { findTarget, type TargetKind, type TargetRecord } from "@sitewright/server/store/company/apiKeys.ts";
 import type { Pool } from "pg";
-import { NotAllowed, NotFound } from "../failures.ts";
+import { NotAllowed, NotFound, PasswordChangeRequired } from "../failures.ts";
 import type { AddressList } from "./allowedAddresses.ts";
 
-/** The key of a request, and the user it belongs to. */
+/** The key or session of a request, and the user it belongs to. */
 export interface Caller {
+  /** Of the key or session. */
   readonly keyId: string;
+  readonly kind: "key" | "session";
   readonly keyName: string;
   readonly expiresAt: Date | null;
   readonly allowedAddresses: AddressList;
@@ -21,6 +23,10 @@ export interface Caller {
   readonly role: Role;
   readonly fullName: string;
   readonly firstName: string;
+  /** The only sites that the user has, whatever their key's scopes say. Null: all. */
+  readonly userSites: readonly string[] | null;
+  /** Whether the user has to choose a password first. Their keys are not concerned. */
+  readonly mustChangePassword: boolean;
 }
 
 /** The resource that a request acts on. */
@@ -49,22 +55,29 @@ export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Pr
 }
 
 const verbs = ["read", "write", "delete", "push", "keys"];
-const rank: Record<Role, number> = { billing: 0, developer: 1, admin: 2, owner: 3 };
+const rank: Record<Role, number> = { viewer: 0, billing: 0, developer: 1, admin: 2, owner: 3 };
 
-/** The sites that the key is limited to, or null for all sites of the company. */
+/** The sites that the key and its user are limited to, or null for all sites of the company. */
 export function sitesInScope(caller: Caller): string[] | null {
-  const sites = (caller.scopes ?? []).filter((scope) => scope.startsWith("site:"));
-  return sites.length > 0 ? sites.map((scope) => scope.slice("site:".length).toLowerCase()) : null;
+  const { userSites } = caller;
+  const scopes = (caller.scopes ?? []).filter((scope) => scope.startsWith("site:"));
+  const ofKey = scopes.length > 0 ? scopes.map((scope) => scope.slice("site:".length).toLowerCase()) : null;
+  if (userSites === null) return ofKey;
+  return ofKey === null ? [...userSites] : ofKey.filter((id) => userSites.includes(id));
 }
 
 export function hasRole(caller: Caller, least: Role): boolean {
   return rank[caller.role] >= rank[least];
 }
 
-/** Throws `NotFound` or `NotAllowed` if the caller can't make this call. */
+/** Throws `NotFound`, `NotAllowed` or `PasswordChangeRequired` if the caller can't make this call. */
 export function authorise(row: Endpoint, caller: Caller, target: Target | null): void {
   if (target?.companyId !== caller.companyId) throw new NotFound();
+  const isSession = caller.kind === "session";
+  if (isSession && caller.mustChangePassword && row.resource.kind !== "session") throw new PasswordChangeRequired();
+  if (isHidden(caller, target)) throw new NotFound();
   const needs =
+    (row.resource.kind === "session" && !isSession ? "session" : null) ??
     missingRole(row, caller) ??
     missingVerb(row, caller) ??
     missingLive(row, caller, target) ??
@@ -72,8 +85,13 @@ export function authorise(row: Endpoint, caller: Caller, target: Target | null):
   if (needs) throw new NotAllowed(needs);
 }
 
+/** Whether the target is a site that the user does not have: for them, it does not exist. */
+function isHidden({ userSites }: Caller, { siteId }: Target): boolean {
+  return userSites !== null && siteId !== null && !userSites.includes(siteId);
+}
+
 function missingRole(row: Endpoint, caller: Caller): string | null {
-  const least = row.role ?? (row.verb === "read" ? "billing" : "developer");
+  const least = row.role ?? (row.verb === "read" ? "viewer" : "developer");
   return hasRole(caller, least) ? null : `role:${least}`;
 }
 
@@ -108,7 +126,7 @@ export function isNonLive(caller: Caller): boolean {
 
 function missingSite(row: Endpoint, caller: Caller, target: Target): string | null {
   const sites = sitesInScope(caller);
-  if (!sites || row.resource.kind === "key") return null;
+  if (!sites || isOwnResource(row.resource)) return null;
   if (row.resource.kind === "company") return row.resource.underSiteScope === "closed" ? "site:*" : null;
   return target.siteId && sites.includes(target.siteId) ? null : `site:${target.siteId ?? "*"}`;
 }

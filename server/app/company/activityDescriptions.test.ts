@@ -40,6 +40,9 @@ function namesFor(type: string): string[] {
   if (["logInToWp", "useWpLoginLink"].includes(type)) {
     return [siteName, environmentName, parameters.userName, parameters.count];
   }
+  if (type === "signIn") return [parameters.count];
+  if (/(User|Invitation)$/.test(type) && !type.startsWith("createWp")) return [email];
+  if (/(Session|Sessions|Password)$/.test(type)) return [];
   if (type === "exportActivity") return [parameters.count];
   if (type === "downloadBackup") return [parameters.fileName, parameters.count];
   if (type.endsWith("Site")) return [siteName];

@@ -3,6 +3,7 @@ import type { Caller } from "./access.ts";
 import { describeActor } from "./actor.ts";
 
 const caller: Caller = {
+  kind: "key",
   keyId: "key",
   keyName: "Deploy",
   expiresAt: null,
@@ -13,6 +14,8 @@ const caller: Caller = {
   role: "developer",
   fullName: "Ada Lovelace",
   firstName: "Ada",
+  userSites: null,
+  mustChangePassword: false,
 };
 
 describe("an actor", () => {

@@ -92,9 +92,10 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
       userId: caller.userId,
       name: request.name,
       scopes,
-      expiresAt: earlier(expiresAt, creator.expires_at),
+      expiresAt: caller.kind === "session" ? expiresAt : earlier(expiresAt, creator.expires_at),
       allowedAddresses: withinList(addresses ?? creator.allowed_addresses, creator.allowed_addresses),
-      createdBy: caller.keyId,
+      // A key outlives the session in which it was created.
+      createdBy: caller.kind === "session" ? null : caller.keyId,
     };
     await insertApiKey(transaction, key);
     await record(context, transaction, "createApiKey", request.name);

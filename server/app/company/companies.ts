@@ -114,6 +114,7 @@ async function insertAll(transaction: DatabaseTransaction, prepared: PreparedCom
     firstName: "Owner",
     role: "owner",
     passwordHash,
+    mustChangePassword: true,
   });
   if (!isNewUser) throw new UnusableCompany(`There is already a user with the e-mail address ${facts.admin_email}.`);
   await insertApiKey(transaction, {

@@ -105,9 +105,10 @@ interface KnownKey {
 }
 
 /** Null if the token is not valid. Hashes are compared in constant time, also if there is no such key. */
-function checkedCaller(key: KnownKey | null, { secretHash }: TokenFacts): Caller | null {
+function checkedCaller(key: KnownKey | null, { kind, secretHash }: TokenFacts): Caller | null {
   const matches = isSameHash(key?.record.secret_hash ?? secretHash, secretHash);
   if (key === null || !matches || !key.record.is_usable) return null;
+  if (key.record.key_kind !== kind) return null;
   const { expiresAt } = key.caller;
   return expiresAt !== null && expiresAt.getTime() <= Date.now() ? null : key.caller;
 }
@@ -115,6 +116,7 @@ function checkedCaller(key: KnownKey | null, { secretHash }: TokenFacts): Caller
 function callerFrom(key: KeyRecord): Caller {
   return {
     keyId: key.key_id,
+    kind: key.key_kind,
     keyName: key.key_name,
     expiresAt: key.expires_at,
     allowedAddresses: key.allowed_addresses,
@@ -124,5 +126,7 @@ function callerFrom(key: KeyRecord): Caller {
     role: key.role,
     fullName: key.full_name,
     firstName: key.first_name,
+    userSites: key.site_ids,
+    mustChangePassword: key.must_change_password,
   };
 }

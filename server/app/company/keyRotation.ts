@@ -22,16 +22,17 @@ const hourMilliseconds = 3_600_000;
 
 /**
  * Creates a key with the name, scopes, addresses and expiry of the given one, which expires after the overlap. The successor
- * takes its place: keys created with the old one count as created with the successor. Only the key itself and the keys above
- * it can do so, because the caller gets the successor's token.
+ * takes its place: keys created with the old one count as created with the successor. Only its user in a session, the key itself and
+ * the keys above it can do so, because the caller gets the successor's token.
  */
 export function rotate(context: Context, keyId: string, overlapHours: number): Promise<Rotated> {
   const { caller } = context;
   return changeKeys(context, async (transaction) => {
     const key = await lockOwnKey(context, transaction, keyId);
-    if (!(await isCreatedWith(transaction, keyId, caller.keyId))) {
+    const isOwn = caller.kind === "session" && key.user_id === caller.userId;
+    if (!isOwn && !(await isCreatedWith(transaction, keyId, caller.keyId))) {
       const message =
-        "Only a key itself, or a key above it, can rotate it. Create a new key instead, and revoke this one.";
+        "Only its user, the key itself, or a key above it, can rotate it. Create a new key instead, and revoke this one.";
       throw new Refused("key_not_below", message);
     }
     const now = new Date();

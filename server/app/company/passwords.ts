@@ -17,8 +17,9 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", cost.N, cost.r, cost.p, salt.toString("base64"), key.toString("base64")].join("$");
 }
 
-export async function isPassword(password: string, hash: string): Promise<boolean> {
-  const [, , , , salt = "", key = ""] = hash.split("$");
+/** Null: the hash of nobody's password, for which the answer is no, after the same time. */
+export async function isPassword(password: string, hash: string | null): Promise<boolean> {
+  const [, , , , salt = "", key = ""] = (hash ?? "").split("$");
   const expected = Buffer.from(key, "base64");
   const given = await derive(password, Buffer.from(salt, "base64"));
   return expected.length === given.length && timingSafeEqual(expected, given);

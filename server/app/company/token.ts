@@ -1,23 +1,27 @@
 /**
  * The format of API keys: `sk_`, the id as 32 hexadecimal digits, `_`, and a secret of 256 random bits. Only a hash of the
- * secret is stored.
+ * secret is stored. Tokens of sessions begin with `ss_`, and are accepted only in a cookie; those of invitations with `si_`.
  *
  * An operator can choose the text of the first key instead. It contains no id, so the id is derived from the text.
  */
 import { hash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 
-const issued = /^sk_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
+const issued = /^(s[iks])_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const chosen = /^[\x21-\x7e]{16,200}$/;
+
+type TokenKind = "key" | "session" | "invitation";
+const prefixes = { key: "sk", session: "ss", invitation: "si" } as const;
 
 /** The parts of a token that are stored and looked up. */
 export interface TokenFacts {
+  readonly kind: TokenKind;
   readonly id: string;
   readonly secretHash: Buffer;
 }
 
 /** Generates a token. It is shown once and never stored. */
-export function makeToken(): string {
-  return `sk_${randomUUID().replaceAll("-", "")}_${randomBytes(32).toString("base64url")}`;
+export function makeToken(kind: TokenKind = "key"): string {
+  return `${prefixes[kind]}_${randomUUID().replaceAll("-", "")}_${randomBytes(32).toString("base64url")}`;
 }
 
 /** Whether an operator can choose the text as a key: 16 to 200 visible ASCII characters. */
@@ -25,11 +29,11 @@ export function isPossibleToken(token: string): boolean {
   return chosen.test(token);
 }
 
-/** Accepts any text: a text that is not a key gets an id that no key has. */
-export function readToken(token: string): TokenFacts {
-  const parts = issued.exec(token);
-  if (!parts) return { id: derivedId(token), secretHash: sha256(token) };
-  return { id: parts.slice(1, 6).join("-"), secretHash: sha256(parts[6] ?? "") };
+/** Accepts any text: a text that is no token of this kind gets an id that none has. */
+export function readToken(token: string, kind: TokenKind = "key"): TokenFacts {
+  const [, prefix, ...parts] = issued.exec(token) ?? [];
+  if (prefix !== prefixes[kind]) return { kind, id: derivedId(token), secretHash: sha256(token) };
+  return { kind, id: parts.slice(0, 5).join("-"), secretHash: sha256(parts[5] ?? "") };
 }
 
 export function isSameHash(one: Buffer, other: Buffer): boolean {

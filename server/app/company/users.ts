@@ -1,15 +1,105 @@
 /** Users of a company. */
-import { listUsers } from "@sitewright/server/store/company/users.ts";
+import type { Role } from "@sitewright/contract/endpoint.ts";
+import { deleteInvitationsOf } from "@sitewright/server/store/company/invitations.ts";
+import {
+  deleteUser,
+  hasOtherOwner,
+  listUsers,
+  lockUser,
+  type ShownUser,
+  updateUser,
+} from "@sitewright/server/store/company/users.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { knownSiteIds } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
+import { NotAllowed, NotFound, Refused } from "../failures.ts";
+import { hasRole } from "./access.ts";
+import { recordDone } from "./activityEntries.ts";
+import { changeKeys } from "./apiKeys.ts";
+
+function userView({ id, email, full_name, role, site_ids }: ShownUser) {
+  return { id, email, image: initialsImage(full_name), full_name, role, site_ids: site_ids && [...site_ids] };
+}
 
 /** Lists the users of the caller's company. */
 export async function list({ database, caller }: Context) {
   const users = await listUsers(database, caller.companyId);
-  return {
-    users: users.map(({ id, email, full_name }) => ({
-      user: { id, email, image: initialsImage(full_name), full_name },
-    })),
-  };
+  return { users: users.map((user) => ({ user: userView(user) })) };
+}
+
+interface Permissions {
+  readonly role: Role;
+  readonly site_ids: readonly string[] | null;
+}
+
+/** Changes the role and the sites of a user. */
+export async function change(context: Context, userId: string, { role, site_ids }: Permissions) {
+  const siteIds = await checkedSites(context, { role, site_ids });
+  return changeKeys(context, async (transaction) => {
+    const user = await lockManagedUser(context, transaction, userId);
+    requireRank(context, role);
+    if (role !== "owner") await requireOtherOwner(transaction, user, context.caller.companyId);
+    await updateUser(transaction, user.id, { role, siteIds });
+    await record(context, transaction, "changeUser", user);
+    return userView({ ...user, role, site_ids: siteIds });
+  });
+}
+
+/** Removes a user, their sessions, keys and invitations. Keys that were created with theirs are their own, too. */
+export function remove(context: Context, userId: string) {
+  return changeKeys(context, async (transaction) => {
+    const user = await lockManagedUser(context, transaction, userId);
+    await requireOtherOwner(transaction, user, context.caller.companyId);
+    await deleteInvitationsOf(transaction, user.id);
+    await record(context, transaction, "removeUser", user);
+    await deleteUser(transaction, user.id);
+    return userView(user);
+  });
+}
+
+/** Locks a user whom the caller may manage. Throws `NotFound` or `NotAllowed`. */
+async function lockManagedUser(context: Context, transaction: DatabaseTransaction, userId: string): Promise<ShownUser> {
+  const user = await lockUser(transaction, context.caller.companyId, userId.toLowerCase());
+  if (user === null) throw new NotFound();
+  requireRank(context, user.role);
+  return user;
+}
+
+/** Only owners may manage owners. Throws `NotAllowed`. */
+export function requireRank({ caller }: Context, role: Role): void {
+  if (role === "owner" && !hasRole(caller, "owner")) throw new NotAllowed("role:owner");
+}
+
+/** Throws `Refused` if the company would be left without an owner. */
+async function requireOtherOwner(transaction: DatabaseTransaction, user: ShownUser, companyId: string): Promise<void> {
+  if (user.role !== "owner" || (await hasOtherOwner(transaction, companyId, user.id))) return;
+  throw new Refused("last_owner", "This is the company's only owner. Make somebody else an owner first.");
+}
+
+/** Returns the only sites that a user gets, or null. Throws `Refused` if the role has all sites, or a site is unknown. */
+export async function checkedSites(
+  { database, caller }: Context,
+  { role, site_ids }: Permissions,
+): Promise<readonly string[] | null> {
+  if (site_ids === null) return null;
+  if (role === "owner" || role === "admin") {
+    const message = `A user with the role ${role} has all sites. Leave out site_ids, or choose another role.`;
+    throw new Refused("needs_all_sites", message);
+  }
+  const ids = [...new Set(site_ids.map((id) => id.toLowerCase()))];
+  const known = await knownSiteIds(database, caller.companyId, ids);
+  const unknown = ids.filter((id) => !known.has(id));
+  if (unknown.length === 0) return ids;
+  throw new Refused("unknown_site", `The company has no site with the id ${unknown[0]}.`, { unknown });
+}
+
+async function record(
+  context: Context,
+  transaction: DatabaseTransaction,
+  type: "changeUser" | "removeUser",
+  { email }: ShownUser,
+): Promise<void> {
+  await recordDone(context, transaction, { type, category: "userManagement", parameters: { email } });
 }
 
 /** Returns an SVG image with the initials of the first and the last name, as a `data:` address, so that showing it needs no other server. */

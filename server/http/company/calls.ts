@@ -1,13 +1,16 @@
 import * as activity from "@sitewright/server/app/company/activity.ts";
 import { exportLog } from "@sitewright/server/app/company/activityExport.ts";
 import * as apiKeys from "@sitewright/server/app/company/apiKeys.ts";
+import * as invitations from "@sitewright/server/app/company/invitations.ts";
 import { rotate } from "@sitewright/server/app/company/keyRotation.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
+import * as sessions from "@sitewright/server/app/company/sessions.ts";
 import * as users from "@sitewright/server/app/company/users.ts";
 import { validate } from "@sitewright/server/app/company/validate.ts";
 import * as phpVersions from "@sitewright/server/app/sites/phpVersions.ts";
 import * as regions from "@sitewright/server/app/sites/regions.ts";
 import type { SomeCalls, SomeResponseHandlers } from "../handling.ts";
+import { endedCookie } from "../sessionCookies.ts";
 
 const mediaTypes = { jsonl: "application/x-ndjson; charset=utf-8", csv: "text/csv; charset=utf-8" } as const;
 
@@ -20,6 +23,16 @@ export const companyCalls = {
   revokeApiKey: (context, { params, query }) => apiKeys.revoke(context, params.key_id, query.keep_successor),
   getCompanyLimits: (context) => limits.get(context),
   listUsers: (context) => users.list(context),
+  changeUser: (context, { params, body }) => users.change(context, params.user_id, body),
+  removeUser: (context, { params }) => users.remove(context, params.user_id),
+  listInvitations: (context) => invitations.list(context),
+  inviteUser: (context, { body }) => invitations.invite(context, body),
+  withdrawInvitation: (context, { params }) => invitations.withdraw(context, params.invitation_id),
+  getSession: (context) => sessions.current(context),
+  changePassword: (context, { body }) => sessions.changePassword(context, body),
+  listSessions: (context) => sessions.list(context),
+  endSession: (context, { params }) => sessions.end(context, params.session_id),
+  endOtherSessions: (context) => sessions.endOthers(context),
   validateKey: (context) => validate(context),
   listActivity: (context, { query }) => activity.list(context, query),
   listRegions: (context) => regions.list(context),
@@ -27,6 +40,10 @@ export const companyCalls = {
 } satisfies SomeCalls;
 
 export const companyResponseHandlers = {
+  signOut: async (context) => {
+    const session = await sessions.end(context, context.caller.keyId);
+    return { status: 200, headers: { "set-cookie": endedCookie(context.origin) }, body: { session } };
+  },
   exportActivity: async (context, { query }) => {
     const { format = "jsonl" } = query;
     const headers = {

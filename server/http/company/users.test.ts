@@ -17,11 +17,23 @@ describe("GET /company/{id}/users", () => {
       .execute((open) => insertUser(open, { ...ada, id, companyId: company_id, passwordHash: "never shown" }));
     const { status, body, text } = await list(company_id);
     expect(status).toBe(200);
+    const owner = { role: "owner", site_ids: null };
+    const billing = { role: "billing", site_ids: null };
     expect(body).toEqual({
       company: {
         users: [
-          { user: { id: expect.any(String), email: admin_email, image: initialsImage("Owner"), full_name: "Owner" } },
-          { user: { id, email: ada.email, image: initialsImage("Ada Lovelace"), full_name: "Ada Lovelace" } },
+          {
+            user: {
+              id: expect.any(String),
+              email: admin_email,
+              image: initialsImage("Owner"),
+              full_name: "Owner",
+              ...owner,
+            },
+          },
+          {
+            user: { id, email: ada.email, image: initialsImage("Ada Lovelace"), full_name: "Ada Lovelace", ...billing },
+          },
         ],
       },
     });

@@ -258,6 +258,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       readPackages: options.readPackages?.(database) ?? (async () => undefined),
       findUser: options.findUser ?? findUser,
       readings: createTurns({ total: 4 }),
+      passwordTurns: createTurns({ total: 2, perParty: 1, extra: 0 }),
       transactions: createTurns({ total: 7, perParty: 4, extra: 1 }),
       exports,
       siteTasks: options.siteTasks ?? siteTasks,

@@ -15,6 +15,7 @@ describe("finding a key", () => {
     const key = await addApiKey(test.database, owner, { name: "Deploy", scopes: ["read"] });
     expect(await findKey(test.pool, key.id, null)).toEqual({
       key_id: key.id,
+      key_kind: "key",
       key_name: "Deploy",
       secret_hash: key.secretHash,
       scopes: ["read"],
@@ -26,6 +27,8 @@ describe("finding a key", () => {
       role: "owner",
       full_name: "Ada Lovelace",
       first_name: "Ada",
+      site_ids: null,
+      must_change_password: false,
       target_company_id: null,
       target_site_id: null,
       target_is_live: null,

@@ -1,26 +1,31 @@
-/** API keys: looked up for requests, listed and revoked by users. */
+/** API keys: looked up for requests, like sessions, and listed and revoked by users. */
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
+import { idleDays } from "./sessions.ts";
 
 /** Notified when keys or their users change. See migration 0050. */
 export const keysChangedChannel = "keys_changed";
 
-/** A key with its user. */
+/** A key or session with its user. */
 export interface KeyRecord {
   readonly key_id: string;
+  readonly key_kind: "key" | "session";
   readonly key_name: string;
   readonly secret_hash: Buffer;
   readonly scopes: readonly string[] | null;
   readonly expires_at: Date | null;
   readonly allowed_addresses: readonly string[] | null;
-  /** Not revoked and not expired, by the database's clock. */
+  /** Neither revoked nor expired, by the database's clock, and no session that was not used for long. */
   readonly is_usable: boolean;
   readonly company_id: string;
   readonly user_id: string;
   readonly role: Role;
   readonly full_name: string;
   readonly first_name: string;
+  /** The only sites that the user has. Null: all. */
+  readonly site_ids: readonly string[] | null;
+  readonly must_change_password: boolean;
 }
 
 /** Company and site of the resource that a request acts on; both null if it does not exist. */
@@ -34,9 +39,10 @@ export interface TargetRecord {
 export type TargetKind = "site" | "environment" | "operation" | "backup" | "deletedSite" | "domain";
 
 const keyColumns = `
-  k.id as key_id, k.name as key_name, k.secret_hash, k.scopes, k.expires_at, k.allowed_addresses,
-  (k.revoked_at is null and (k.expires_at is null or k.expires_at > now())) as is_usable,
-  k.company_id, u.id as user_id, u.role, u.full_name, u.first_name`;
+  k.id as key_id, k.kind as key_kind, k.name as key_name, k.secret_hash, k.scopes, k.expires_at, k.allowed_addresses,
+  (k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) and (k.kind = 'key'
+    or coalesce(k.last_used_at, k.created_at) > now() - interval '${idleDays} days')) as is_usable,
+  k.company_id, u.id as user_id, u.role, u.full_name, u.first_name, u.site_ids, u.must_change_password`;
 
 /** Sites and environments count once they are visible; backups also if their environment was deleted. */
 const targets: Record<TargetKind, (id: string) => string> = {
@@ -161,6 +167,7 @@ export function listApiKeys(database: Database, companyId: string, userId: strin
     .selectFrom("api_keys")
     .select(visibleColumns)
     .where("company_id", "=", companyId)
+    .where("kind", "=", "key")
     .$if(userId !== null, (query) => query.where("user_id", "=", userId ?? ""))
     .orderBy("created_at", "desc")
     .orderBy("id")
@@ -177,6 +184,7 @@ export async function lockApiKey(
     .selectFrom("api_keys")
     .select(visibleColumns)
     .where("company_id", "=", companyId)
+    .where("kind", "=", "key")
     .where("id", "=", keyId)
     .forUpdate()
     .executeTakeFirst();
@@ -319,6 +327,7 @@ export async function listAllKeys(database: Database): Promise<ListedKey[]> {
       k.allowed_addresses, k.company_id, c.name as company_name,
       u.email as user_email
     from api_keys k join companies c on c.id = k.company_id join users u on u.id = k.user_id
+    where k.kind = 'key'
     order by k.created_at desc, k.id`.execute(database);
   return rows;
 }

@@ -63,7 +63,7 @@ const useColumns = `
   (select count(*)::integer from environments where company_id = $1) as environments,
   (select count(*)::integer from domains where company_id = $1 and setup_type <> 'temporary') as domains,
   coalesce((select bytes from disk_of_companies where company_id = $1), 0) as disk_bytes,
-  (select count(*)::integer from api_keys where company_id = $1 and revoked_at is null
+  (select count(*)::integer from api_keys where company_id = $1 and kind = 'key' and revoked_at is null
     and (expires_at is null or expires_at > now())) as api_keys`;
 
 /** Returns the limits in force and the use. Sites and environments count from the request that adds them. */

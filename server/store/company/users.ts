@@ -1,4 +1,5 @@
 /** Users of a company. */
+import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 
 interface NewUser {
@@ -9,6 +10,10 @@ interface NewUser {
   readonly firstName: string;
   readonly role: Role;
   readonly passwordHash: string;
+  /** Whether the user has to choose a password at the first sign-in. Default: no. */
+  readonly mustChangePassword?: boolean;
+  /** The only sites that the user has. Default: null, all. */
+  readonly siteIds?: readonly string[] | null;
 }
 
 /** Inserts a user. Returns false if another user has the e-mail address, ignoring case. */
@@ -23,6 +28,8 @@ export async function insertUser(transaction: DatabaseTransaction, user: NewUser
       first_name: user.firstName,
       role: user.role,
       password_hash: user.passwordHash,
+      must_change_password: user.mustChangePassword ?? false,
+      site_ids: user.siteIds ? [...user.siteIds] : null,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
@@ -50,15 +57,75 @@ export interface ShownUser {
   readonly id: string;
   readonly email: string;
   readonly full_name: string;
+  readonly role: Role;
+  readonly site_ids: readonly string[] | null;
 }
+
+const shownColumns = ["id", "email", "full_name", "role", "site_ids"] as const;
 
 /** Lists the users of a company, oldest first. */
 export function listUsers(database: Database, companyId: string): Promise<ShownUser[]> {
   return database
     .selectFrom("users")
-    .select(["id", "email", "full_name"])
+    .select(shownColumns)
     .where("company_id", "=", companyId)
     .orderBy("created_at")
     .orderBy("id")
     .execute();
+}
+
+/** Finds a user of the company, locked until the transaction ends, or null. */
+export async function lockUser(
+  transaction: DatabaseTransaction,
+  companyId: string,
+  userId: string,
+): Promise<ShownUser | null> {
+  const user = await transaction
+    .selectFrom("users")
+    .select(shownColumns)
+    .where("company_id", "=", companyId)
+    .where("id", "=", userId)
+    .forUpdate()
+    .executeTakeFirst();
+  return user ?? null;
+}
+
+/** Whether the company has an owner besides this user. The company is locked. */
+export async function hasOtherOwner(
+  transaction: DatabaseTransaction,
+  companyId: string,
+  userId: string,
+): Promise<boolean> {
+  const other = await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("company_id", "=", companyId)
+    .where("role", "=", "owner")
+    .where("id", "<>", userId)
+    .limit(1)
+    .executeTakeFirst();
+  return other !== undefined;
+}
+
+export async function updateUser(
+  transaction: DatabaseTransaction,
+  userId: string,
+  { role, siteIds }: { readonly role: Role; readonly siteIds: readonly string[] | null },
+): Promise<void> {
+  await transaction
+    .updateTable("users")
+    .set({ role, site_ids: siteIds && [...siteIds] })
+    .where("id", "=", userId)
+    .execute();
+}
+
+/** Deletes a user with their sessions and keys. */
+export async function deleteUser(transaction: DatabaseTransaction, userId: string): Promise<void> {
+  await transaction.deleteFrom("users").where("id", "=", userId).execute();
+}
+
+/** Whether somebody, in any company, has this e-mail address, ignoring case. */
+export async function isEmailTaken(transaction: DatabaseTransaction, email: string): Promise<boolean> {
+  const { rows } = await sql`select from users where lower(email) = lower(${email})`.execute(transaction);
+  return rows.length > 0;
 }

@@ -1,0 +1,42 @@
+/** Schemas that users, invitations and sessions share. */
+import { Type } from "typebox";
+import { nullable, uuid } from "../schema.ts";
+
+/** The roles of users. */
+export const role = Type.Enum(["owner", "admin", "developer", "billing", "viewer"], {
+  title: "Role",
+  description:
+    "`owner` and `admin`: everything. `developer`: everything but users, other users' keys and deleting sites. `billing` and `viewer`: reads only.",
+});
+
+export const siteIds = nullable(
+  Type.Array(uuid("Id of a site."), {
+    description: "The only sites that the user can see and change; null: all of the company.",
+  }),
+);
+
+/** As a request has it. */
+export const chosenSiteIds = nullable(
+  Type.Array(uuid("Id of a site."), {
+    minItems: 1,
+    maxItems: 1_000,
+    description: "The only sites that the user can see and change. Null: all, as owners and admins have.",
+  }),
+);
+
+export const email = Type.String({
+  format: "email",
+  maxLength: 254,
+  description: "E-mail address.",
+  examples: ["ada@example.com"],
+});
+
+/** Passwords that people choose. `password_too_weak` has the rules beyond the length. */
+export function newPassword(description: string) {
+  return Type.String({
+    minLength: 12,
+    maxLength: 200,
+    description: `${description} At least 12 characters, and not easy to guess.`,
+    examples: ["correct horse battery staple"],
+  });
+}

@@ -1,0 +1,78 @@
+/**
+ * Slows down the guessing of passwords. Attempts are counted before the password is checked, so that many at once get no further than
+ * one after another.
+ *
+ * They are counted by e-mail address and network, by network, and by e-mail address. The first two have long waits. The waits of an
+ * address from any network are short, because everybody could otherwise keep its owner out.
+ */
+import { createHmac } from "node:crypto";
+import {
+  type Attempts,
+  countAttempt,
+  forgetAttempts,
+  lockAttempts,
+} from "@sitewright/server/store/company/signInFailures.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import { Refused } from "../failures.ts";
+import { clientNetwork } from "../traffic/networks.ts";
+
+interface Pace {
+  /** Failures without a wait. */
+  readonly free: number;
+  readonly maxSeconds: number;
+}
+
+const firstSeconds = 30;
+const paces = {
+  both: { free: 5, maxSeconds: 3_600 },
+  network: { free: 30, maxSeconds: 3_600 },
+  email: { free: 60, maxSeconds: 60 },
+} as const satisfies Record<string, Pace>;
+
+/** Seconds until the next attempt; 0: now. Doubles with each failure. */
+export function secondsToWait({ failures, seconds }: Attempts, { free, maxSeconds }: Pace): number {
+  if (failures < free) return 0;
+  const wait = Math.min(maxSeconds, firstSeconds * 2 ** (failures - free));
+  return Math.max(0, Math.ceil(wait - seconds));
+}
+
+interface Subjects {
+  readonly both: Buffer;
+  readonly network: Buffer;
+  readonly email: Buffer;
+}
+
+/** Hashes of equal length, because an e-mail address in a request can be anything. */
+function subjectsOf(email: string, ipAddress: string): Subjects {
+  const network = clientNetwork(ipAddress);
+  const name = email.trim().toLowerCase();
+  const subject = (...parts: readonly string[]) =>
+    createHmac("sha256", "sitewright sign-in").update(JSON.stringify(parts)).digest();
+  return { both: subject("both", name, network), network: subject("network", network), email: subject("email", name) };
+}
+
+/** Counts an attempt. Throws `Refused` if it is too early; it is not counted then. */
+export async function beginAttempt(transaction: DatabaseTransaction, email: string, ipAddress: string): Promise<void> {
+  const { both, network, email: address } = subjectsOf(email, ipAddress);
+  const subjects = [both, network, address];
+  const [ofBoth, ofNetwork, ofEmail] = await lockAttempts(transaction, subjects);
+  const waits = [
+    ofBoth === undefined ? 0 : secondsToWait(ofBoth, paces.both),
+    ofNetwork === undefined ? 0 : secondsToWait(ofNetwork, paces.network),
+    ofEmail === undefined ? 0 : secondsToWait(ofEmail, paces.email),
+  ];
+  const seconds = Math.max(...waits);
+  if (seconds > 0) throw new Refused("too_many_sign_ins", tooMany(seconds), { seconds });
+  await countAttempt(transaction, subjects);
+}
+
+/** After an attempt with the right password. */
+export async function endAttempt(transaction: DatabaseTransaction, email: string, ipAddress: string): Promise<void> {
+  const { both, network, email: address } = subjectsOf(email, ipAddress);
+  await forgetAttempts(transaction, { forgotten: [both], counted: [network, address] });
+}
+
+function tooMany(seconds: number): string {
+  const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
+  return `There were too many attempts with a wrong password. Try again in ${wait}.`;
+}

@@ -1,0 +1,124 @@
+/** Signs people in with e-mail address and password. */
+import { endActivity, recordActivity } from "@sitewright/server/store/company/activity.ts";
+import {
+  findSignInUser,
+  insertSession,
+  type ShownSession,
+  type SignInUser,
+} from "@sitewright/server/store/company/sessions.ts";
+import type { Actor, DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import type { App, RequestDatabase } from "../context.ts";
+import { Refused } from "../failures.ts";
+import { clientNetwork } from "../traffic/networks.ts";
+import { describeBrowser } from "./actor.ts";
+import { isPassword } from "./passwords.ts";
+import { beginAttempt, endAttempt } from "./signInLock.ts";
+import { makeToken, readToken } from "./token.ts";
+
+/** The sender of a request without a key. */
+export interface Visitor {
+  readonly ipAddress: string;
+  readonly userAgent: string | undefined;
+}
+
+/** A request that needs no key. */
+export interface VisitorContext extends App, RequestDatabase {
+  readonly visitor: Visitor;
+}
+
+export interface SignedIn {
+  readonly user: SignInUser;
+  readonly session: ShownSession;
+  /** Goes into the cookie, and is stored nowhere. */
+  readonly token: string;
+}
+
+/** Seconds after which a session ends in any case. */
+export const sessionSeconds = 14 * 24 * 60 * 60;
+const maxSessions = 50;
+
+/** Starts a session. Throws `Refused`, in the same words and after the same time whether the user exists or not. */
+export async function signIn(context: VisitorContext, request: { email: string; password: string }): Promise<SignedIn> {
+  const { database, visitor } = context;
+  const email = request.email.trim();
+  await context.inTransaction((transaction) => beginAttempt(transaction, email, visitor.ipAddress));
+  const found = await findSignInUser(database, { email });
+  const user = await withPassword(context, found, request.password);
+  const signedIn = await context.inTransaction(async (transaction) => {
+    await endAttempt(transaction, email, visitor.ipAddress);
+    return startSession(transaction, user, visitor);
+  });
+  // It may have ended an older one.
+  context.identities.forgetKeys();
+  return signedIn;
+}
+
+/**
+ * Returns the user if the password is theirs. Throws `Refused` if it is not, or there is no user, which takes as long. Networks take
+ * turns, because the check uses much of a processor.
+ */
+export async function withPassword(
+  context: Pick<App, "passwordTurns" | "repeatedActivity"> & { readonly visitor: Visitor },
+  user: SignInUser | null,
+  password: string,
+): Promise<SignInUser> {
+  const { passwordTurns, repeatedActivity, visitor } = context;
+  const network = clientNetwork(visitor.ipAddress);
+  const isRight = await passwordTurns.run(network, () => isPassword(password, user?.password_hash ?? null));
+  if (isRight && user !== null) return user;
+  if (user !== null) repeatedActivity.note({ ...entryOf(user, visitor), publicError: "The password was wrong." });
+  throw new Refused("wrong_credentials", "The e-mail address or the password is wrong.");
+}
+
+/** Starts a session of the user, and records it in the activity log. */
+export async function startSession(
+  transaction: DatabaseTransaction,
+  user: SignInUser,
+  visitor: Visitor,
+): Promise<SignedIn> {
+  const token = makeToken("session");
+  const { browserName, osName } = describeBrowser(visitor.userAgent);
+  const session = await insertSession(
+    transaction,
+    {
+      ...readToken(token, "session"),
+      companyId: user.company_id,
+      userId: user.id,
+      expiresAt: new Date(Date.now() + sessionSeconds * 1000),
+      ipAddress: visitor.ipAddress,
+      browserName,
+      osName,
+    },
+    maxSessions,
+  );
+  await recordBy(transaction, user, visitor, "signIn", { count: "1" });
+  return { user, session, token };
+}
+
+/** Records in the activity log that the user has done something without having signed in before. */
+export async function recordBy(
+  transaction: DatabaseTransaction,
+  user: SignInUser,
+  visitor: Visitor,
+  type: "signIn" | "acceptInvitation",
+  parameters: Readonly<Record<string, string>>,
+): Promise<void> {
+  const id = await recordActivity(transaction, { ...entryOf(user, visitor), type, parameters });
+  await endActivity(transaction, id, { hasFailed: false });
+}
+
+/** The entry of a sign-in in the activity log. */
+function entryOf(user: SignInUser, { ipAddress, userAgent }: Visitor) {
+  const actor: Actor = {
+    userId: user.id,
+    userRole: user.role,
+    userFullName: user.full_name,
+    userFirstName: user.first_name,
+    apiKeyId: null,
+    apiKeyName: null,
+    ipAddress,
+    ...describeBrowser(userAgent),
+  };
+  const place = { companyId: user.company_id, siteId: null, category: "userManagement" } as const;
+  return { ...place, type: "signIn", parameters: {}, actor } as const;
+}

@@ -1,0 +1,73 @@
+/** Handles requests that need no key. */
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import type { PublicHandlers } from "@sitewright/contract/endpoints.ts";
+import { accept, check } from "@sitewright/server/app/company/invitations.ts";
+import { signedInView } from "@sitewright/server/app/company/sessions.ts";
+import { type SignedIn, sessionSeconds, signIn, type VisitorContext } from "@sitewright/server/app/company/signIns.ts";
+import type { App } from "@sitewright/server/app/context.ts";
+import { DatabaseUnavailable } from "@sitewright/server/app/failures.ts";
+import { withoutKey } from "@sitewright/server/app/idempotency.ts";
+import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { ReadBody } from "./bodies.ts";
+import type { AnyAnswer } from "./handling.ts";
+import { type CheckedInput, makeInputReader } from "./input.ts";
+import { originOf } from "./paths.ts";
+import { requireOwnPage, sessionCookie } from "./sessionCookies.ts";
+
+interface PublicContext extends VisitorContext {
+  /** This server as the visitor addressed it. */
+  readonly origin: string;
+}
+
+const publicHandlers = {
+  signIn: async (context, { body }) => signedIn(context, await signIn(context, body)),
+  acceptInvitation: async (context, { body }) => signedIn(context, await accept(context, body)),
+  checkInvitation: async (context, { body }) => ({
+    status: 200,
+    headers: noStore,
+    body: { invitation: await check(context, body.token) },
+  }),
+} satisfies PublicHandlers<PublicContext>;
+
+const noStore = { "cache-control": "no-store" } as const;
+
+function signedIn({ origin }: PublicContext, { user, session, token }: SignedIn) {
+  const headers = { "set-cookie": sessionCookie(origin, token, sessionSeconds), ...noStore };
+  return { status: 201, headers, body: signedInView(user, session) } as const;
+}
+
+/** A handler of any of them. The row's schemas check at run time that its input fits. */
+interface AnyPublicHandler {
+  handle(context: PublicContext, input: CheckedInput): Promise<AnyAnswer>;
+}
+
+const handlersByName = new Map(Object.entries<AnyPublicHandler["handle"]>(publicHandlers));
+
+/** Milliseconds. */
+const placeMilliseconds = 15_000;
+
+/** Makes the Fastify handler of one endpoint. */
+export function makePublicResponder(app: App, { name, row }: { readonly name: string; readonly row: Endpoint }) {
+  const handle = handlersByName.get(name);
+  if (handle === undefined) throw new Error(`No handler for ${name}`);
+  const reader = makeInputReader(row);
+  return async (request: FastifyRequest<{ Body: ReadBody | undefined }>, reply: FastifyReply) => {
+    if (isFromBrowser(request)) requireOwnPage(request);
+    const input = reader.input({ params: {}, query: {}, body: request.body });
+    const visitor = { ipAddress: request.ip, userAgent: request.headers["user-agent"] };
+    const takePlace = () =>
+      app.transactions
+        .take(clientNetwork(request.ip), AbortSignal.timeout(placeMilliseconds))
+        .catch((error: unknown) => {
+          throw new DatabaseUnavailable(error);
+        });
+    const context = { ...app, ...withoutKey(app.database, takePlace), visitor, origin: originOf(request) };
+    const { status, headers = {}, body } = await handle(context, input);
+    return reply.code(status).headers(headers).send(body);
+  };
+}
+
+/** Only a browser can be made to send a request by a page of somebody else. */
+const isFromBrowser = ({ headers }: FastifyRequest): boolean =>
+  headers["sec-fetch-site"] !== undefined || headers.origin !== undefined;

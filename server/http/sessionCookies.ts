@@ -1,0 +1,49 @@
+/**
+ * The cookie of a session. Scripts can't read it, and browsers send it only with requests from pages of the same site. Over HTTPS, its
+ * name begins with `__Host-`, so that no other host, and no page without HTTPS, can set it.
+ *
+ * Browsers don't keep cookies of different ports of a host apart. So pages of the same host, such as a customer's site, can send
+ * requests with it, and `requireOwnPage` refuses those that change something.
+ */
+import type { IncomingHttpHeaders } from "node:http";
+import { CrossSiteRequest } from "@sitewright/server/app/failures.ts";
+import { parseCookie, stringifySetCookie } from "cookie";
+import type { FastifyRequest } from "fastify";
+import { originOf } from "./paths.ts";
+
+const plainName = "sitewright";
+const secureName = `__Host-${plainName}`;
+
+const nameOf = (isSecure: boolean): string => (isSecure ? secureName : plainName);
+
+/** The token in the cookie, or an empty string. Browsers send `__Host-` cookies only over HTTPS, or to this machine. */
+export function sessionTokenOf(headers: IncomingHttpHeaders): string {
+  const { cookie } = headers;
+  if (cookie === undefined || !cookie.includes(plainName)) return "";
+  return parseCookie(cookie)[nameOf(headers["x-forwarded-proto"] === "https")] ?? "";
+}
+
+/** The header that stores the token in the browser. `origin`: this server as the browser addressed it. */
+export function sessionCookie(origin: string, token: string, seconds: number): string {
+  const isSecure = origin.startsWith("https:");
+  return stringifySetCookie({
+    name: nameOf(isSecure),
+    value: token,
+    httpOnly: true,
+    secure: isSecure,
+    sameSite: "strict",
+    path: "/",
+    maxAge: seconds,
+  });
+}
+
+/** The header that removes the token from the browser. */
+export const endedCookie = (origin: string): string => sessionCookie(origin, "", 0);
+
+/** Throws `CrossSiteRequest` unless a page of this origin has sent the request. Browsers let no script set these headers. */
+export function requireOwnPage(request: FastifyRequest): void {
+  const { "sec-fetch-site": site, origin } = request.headers;
+  if (site === "same-origin") return;
+  if (site === undefined && origin !== undefined && origin === originOf(request)) return;
+  throw new CrossSiteRequest();
+}

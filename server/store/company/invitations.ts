@@ -1,0 +1,118 @@
+/** Invitations of people to companies. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, Role } from "../database.ts";
+
+export interface NewInvitation {
+  readonly id: string;
+  readonly companyId: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly siteIds: readonly string[] | null;
+  readonly secretHash: Buffer;
+  readonly invitedBy: string;
+  readonly expiresAt: Date;
+}
+
+/** The visible part of an invitation. */
+export interface ShownInvitation {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+  readonly site_ids: readonly string[] | null;
+  readonly invited_by: string | null;
+  readonly created_at: Date;
+  readonly expires_at: Date;
+}
+
+const shownColumns = ["id", "email", "role", "site_ids", "invited_by", "created_at", "expires_at"] as const;
+
+/** Inserts an invitation in the place of an earlier one of the company to the same e-mail address. */
+export async function insertInvitation(
+  transaction: DatabaseTransaction,
+  invitation: NewInvitation,
+): Promise<ShownInvitation> {
+  await sql`
+    delete from invitations where company_id = ${invitation.companyId}
+      and lower(email) = lower(${invitation.email})`.execute(transaction);
+  return transaction
+    .insertInto("invitations")
+    .values({
+      id: invitation.id,
+      company_id: invitation.companyId,
+      email: invitation.email,
+      role: invitation.role,
+      site_ids: invitation.siteIds && [...invitation.siteIds],
+      secret_hash: invitation.secretHash,
+      invited_by: invitation.invitedBy,
+      expires_at: invitation.expiresAt,
+    })
+    .returning(shownColumns)
+    .executeTakeFirstOrThrow();
+}
+
+/** Lists the invitations of a company, newest first. */
+export function listInvitations(
+  database: Database | DatabaseTransaction,
+  companyId: string,
+): Promise<ShownInvitation[]> {
+  return database
+    .selectFrom("invitations")
+    .select(shownColumns)
+    .where("company_id", "=", companyId)
+    .orderBy("created_at", "desc")
+    .orderBy("id")
+    .execute();
+}
+
+/** Deletes an invitation of the company. Returns it, or null if there is none. */
+export async function deleteInvitation(
+  transaction: DatabaseTransaction,
+  companyId: string,
+  id: string,
+): Promise<ShownInvitation | null> {
+  const deleted = await transaction
+    .deleteFrom("invitations")
+    .where("company_id", "=", companyId)
+    .where("id", "=", id)
+    .returning(shownColumns)
+    .executeTakeFirst();
+  return deleted ?? null;
+}
+
+/** Deletes all invitations that a user has sent. */
+export async function deleteInvitationsOf(transaction: DatabaseTransaction, userId: string): Promise<void> {
+  await transaction.deleteFrom("invitations").where("invited_by", "=", userId).execute();
+}
+
+/** An invitation as it is accepted. */
+export interface OpenInvitation extends ShownInvitation {
+  readonly secret_hash: Buffer;
+  readonly company_id: string;
+  readonly company_name: string;
+}
+
+/** Finds an invitation that has not expired, or returns null. */
+export async function findInvitation(
+  database: Database | DatabaseTransaction,
+  id: string,
+): Promise<OpenInvitation | null> {
+  const found = await database
+    .selectFrom("invitations as i")
+    .innerJoin("companies as c", "c.id", "i.company_id")
+    .select([
+      "i.id",
+      "i.email",
+      "i.role",
+      "i.site_ids",
+      "i.invited_by",
+      "i.created_at",
+      "i.expires_at",
+      "i.secret_hash",
+      "i.company_id",
+      "c.name as company_name",
+    ])
+    .where("i.id", "=", id)
+    .where("i.expires_at", ">", sql<Date>`now()`)
+    .executeTakeFirst();
+  return found ?? null;
+}

@@ -1,0 +1,137 @@
+/** Sessions of people: keys that are accepted only in a cookie. */
+import { sql } from "kysely";
+import type { Database, DatabaseTransaction, Role } from "../database.ts";
+
+/** Days after which an unused session is refused. */
+export const idleDays = 3;
+
+export interface NewSession {
+  readonly id: string;
+  readonly secretHash: Buffer;
+  readonly companyId: string;
+  readonly userId: string;
+  readonly expiresAt: Date;
+  readonly ipAddress: string | null;
+  readonly browserName: string | null;
+  readonly osName: string | null;
+}
+
+/** A session as its user sees it. */
+export interface ShownSession {
+  readonly id: string;
+  readonly created_at: Date;
+  readonly last_used_at: Date | null;
+  readonly expires_at: Date;
+  readonly ip_address: string | null;
+  readonly browser_name: string | null;
+  readonly os_name: string | null;
+}
+
+const shownColumns = sql`id, created_at, last_used_at, expires_at, ip_address, browser_name, os_name`;
+const isOpen = sql`kind = 'session' and revoked_at is null and expires_at > now()
+  and coalesce(last_used_at, created_at) > now() - make_interval(days => ${idleDays}::int)`;
+
+/** Inserts a session, and ends the user's oldest ones beyond `maxOpen`. */
+export async function insertSession(
+  transaction: DatabaseTransaction,
+  session: NewSession,
+  maxOpen: number,
+): Promise<ShownSession> {
+  await transaction
+    .insertInto("api_keys")
+    .values({
+      id: session.id,
+      kind: "session",
+      company_id: session.companyId,
+      user_id: session.userId,
+      name: "Session",
+      secret_hash: session.secretHash,
+      scopes: null,
+      allowed_addresses: null,
+      expires_at: session.expiresAt,
+      ip_address: session.ipAddress,
+      browser_name: session.browserName,
+      os_name: session.osName,
+    })
+    .execute();
+  await sql`
+    update api_keys set revoked_at = now() where id in (
+      select id from api_keys where user_id = ${session.userId} and ${isOpen}
+      order by created_at desc, id offset ${maxOpen}::int)`.execute(transaction);
+  const { rows } = await sql<ShownSession>`select ${shownColumns} from api_keys where id = ${session.id}`.execute(
+    transaction,
+  );
+  const [inserted] = rows;
+  if (inserted === undefined) throw new Error("The session was not inserted");
+  return inserted;
+}
+
+/** Lists the user's sessions that have not ended, newest first. */
+export async function listSessions(
+  database: Database | DatabaseTransaction,
+  userId: string,
+): Promise<readonly ShownSession[]> {
+  const { rows } = await sql<ShownSession>`
+    select ${shownColumns} from api_keys where user_id = ${userId} and ${isOpen}
+    order by created_at desc, id`.execute(database);
+  return rows;
+}
+
+/** Ends sessions of the user: the one with that id, or all but that one. Returns those that had not ended. */
+export async function endSessions(
+  transaction: DatabaseTransaction,
+  userId: string,
+  which: { readonly only: string } | { readonly except: string },
+): Promise<readonly ShownSession[]> {
+  const chosen = "only" in which ? sql`id = ${which.only}` : sql`id <> ${which.except}`;
+  const { rows } = await sql<ShownSession>`
+    with ended as (
+      update api_keys set revoked_at = now() where user_id = ${userId} and ${chosen} and ${isOpen}
+      returning ${shownColumns}
+    )
+    select * from ended order by created_at desc, id`.execute(transaction);
+  return rows;
+}
+
+/** A user who can sign in, with their company. */
+export interface SignInUser {
+  readonly id: string;
+  readonly email: string;
+  readonly full_name: string;
+  readonly first_name: string;
+  readonly role: Role;
+  readonly site_ids: readonly string[] | null;
+  readonly password_hash: string;
+  readonly must_change_password: boolean;
+  readonly company_id: string;
+  readonly company_name: string;
+}
+
+/** Finds a user by e-mail address, ignoring case, or by id; or returns null. */
+export async function findSignInUser(
+  database: Database | DatabaseTransaction,
+  by: { readonly email: string } | { readonly id: string },
+): Promise<SignInUser | null> {
+  const condition = "email" in by ? sql`lower(u.email) = lower(${by.email})` : sql`u.id = ${by.id}`;
+  const { rows } = await sql<SignInUser>`
+    select u.id, u.email, u.full_name, u.first_name, u.role, u.site_ids, u.password_hash, u.must_change_password,
+      c.id as company_id, c.name as company_name
+    from users u join companies c on c.id = u.company_id where ${condition}`.execute(database);
+  return rows[0] ?? null;
+}
+
+/** Stores a password that the user has chosen, unless it was changed since `oldHash` was read. Returns whether it was stored. */
+export async function replacePassword(
+  transaction: DatabaseTransaction,
+  userId: string,
+  oldHash: string,
+  newHash: string,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("users")
+    .set({ password_hash: newHash, must_change_password: false })
+    .where("id", "=", userId)
+    .where("password_hash", "=", oldHash)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
