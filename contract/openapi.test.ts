@@ -131,7 +131,9 @@ describe("openapi.json", () => {
     expect(document.security).toEqual([{ apiKey: [] }, { session: [] }]);
     expect(document.components.securitySchemes.apiKey).toMatchObject({ type: "http", scheme: "bearer" });
     expect(document.components.securitySchemes.session).toMatchObject({ in: "cookie", name: "sitewright" });
-    const open = Object.entries<Endpoint>(endpoints).filter(([, { resource }]) => resource.kind === "anyone").map(([name]) => name);
+    const open = Object.entries<Endpoint>(endpoints)
+      .filter(([, { resource }]) => resource.kind === "anyone")
+      .map(([name]) => name);
     expect(open).toEqual(["checkInvitation", "acceptInvitation", "signIn"]);
     for (const [, { operationId, security }] of operations) {
       expect([operationId, security?.length === 0]).toEqual([operationId, open.includes(operationId)]);
