@@ -8,7 +8,7 @@ import type { OperationKind } from "./operationKinds.ts";
 import type { RefusalCode } from "./refusals.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "DELETE";
-export type Verb = "read" | "write" | "delete" | "push" | "keys";
+export type Verb = "read" | "write" | "delete" | "push" | "keys" | "users";
 export type Role = "owner" | "admin" | "developer" | "billing" | "viewer";
 export type SuccessStatus = 200 | 201 | 202;
 

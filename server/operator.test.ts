@@ -20,8 +20,10 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { makeRoot, neededModules } from "@sitewright/runtimes/native/testing/handMadeRoot.ts";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { isPassword } from "./app/company/passwords.ts";
 import { readToken } from "./app/company/token.ts";
 import { sealActivity } from "./audit/seal.ts";
+import { findSignInUser, insertSession, listSessions, replacePassword } from "./store/company/sessions.ts";
 import { edgeGenerations } from "./store/generations.ts";
 import { noteSourceCheck } from "./store/packages/packageChecks.ts";
 import { addCompany, addOwnDomain, addSite } from "./store/testing/rows.ts";
@@ -292,6 +294,34 @@ describe("operator keys", () => {
     expect(created).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("There is no company") });
     const revoked = await operator(["keys", "revoke", "nothing"], settings);
     expect(revoked).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("There is no key nothing.") });
+  });
+});
+
+describe("operator users reset-password", () => {
+  it("replaces a password, which has to be changed at the next sign-in, and ends the user's sessions", async () => {
+    const settings = { DATABASE_URL: test.url };
+    const created = JSON.parse((await operator(["company", "create", "Forgetful", "--json"], settings)).output);
+    const email = created.admin_email;
+    const found = await findSignInUser(test.database, { email });
+    if (found === null) throw new Error("The company has no owner");
+    const { id: userId, company_id: companyId } = found;
+    await test.database.transaction().execute(async (transaction) => {
+      await replacePassword(transaction, userId, found.password_hash, "chosen");
+      const place = { ipAddress: null, browserName: null, osName: null };
+      const session = { id: randomUUID(), secretHash: Buffer.alloc(32), expiresAt: new Date(Date.now() + 60_000) };
+      await insertSession(transaction, { ...session, ...place, userId, companyId }, 1);
+    });
+    const reset = await operator(["users", "reset-password", email.toUpperCase(), "--json"], settings);
+    const { password } = JSON.parse(reset.output);
+    const user = await findSignInUser(test.database, { email });
+    expect(await isPassword(password, user?.password_hash ?? null)).toBe(true);
+    expect(user?.must_change_password).toBe(true);
+    expect(await listSessions(test.database, userId)).toEqual([]);
+  });
+
+  it("reports unknown addresses", async () => {
+    const reset = await operator(["users", "reset-password", "nobody@example.com"], { DATABASE_URL: test.url });
+    expect(reset).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("No user has the e-mail") });
   });
 });
 

@@ -57,7 +57,7 @@ export const inviteUser = endpoint({
     ),
   },
   refusals: ["user_exists", "needs_all_sites", "unknown_site", "too_many_invitations"],
-  verb: "keys",
+  verb: "users",
   role: "admin",
   resource: ofCompany,
   bucket: "creations",
@@ -71,7 +71,7 @@ export const withdrawInvitation = endpoint({
   description: "Its link is refused when this call returns.",
   params: Type.Object({ id: uuid("Id of the company."), invitation_id: uuid("Id of the invitation.") }),
   responses: { 200: result(["invitation"], "The withdrawn invitation.", Invitation) },
-  verb: "keys",
+  verb: "users",
   role: "admin",
   resource: ofCompany,
 });

@@ -51,7 +51,7 @@ export const changeUser = endpoint({
   body: Type.Object({ role, site_ids: chosenSiteIds }, { title: "UserChange" }),
   responses: { 200: result(["user"], "The user.", User) },
   refusals: ["last_owner", "needs_all_sites", "unknown_site"],
-  verb: "keys",
+  verb: "users",
   role: "admin",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });
@@ -66,7 +66,7 @@ export const removeUser = endpoint({
   params: userOfCompany,
   responses: { 200: result(["user"], "The removed user.", User) },
   refusals: ["last_owner"],
-  verb: "keys",
+  verb: "users",
   role: "admin",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });

@@ -52,3 +52,23 @@ test("doubled cookies are passed on at a customer's own domain, which is shared 
   for (const name of ["shop.example", "mysites.example.com", null]) expect(cookiesFor(doubled, name)).toBe(doubled);
   expect(withoutForgedCookies({}, "shop.sites.example.com", "sites.example.com")).toEqual({});
 });
+
+test.each([
+  ["sitewright=ss_1; a=1", "a=1"],
+  ["a=1; __Host-sitewright=ss_1", "a=1"],
+  ["sitewright=ss_1", ""],
+  ["sitewrights=1; my-sitewright=2", "sitewrights=1; my-sitewright=2"],
+])("PHP gets no session of the console: of %j it gets %j", (sent, passedOn) => {
+  for (const name of ["shop.sites.example.com", "shop.example", null]) expect(cookiesFor(sent, name)).toBe(passedOn);
+});
+
+test.each(["sitewright=forged; Path=/", "__Host-sitewright=forged; Secure; Path=/", "sitewright; Path=/"])(
+  "PHP can't set a session of the console: %s",
+  (cookie) => {
+    const headers = [
+      ["Set-Cookie", cookie],
+      ["Set-Cookie", "a=1"],
+    ] as const;
+    expect(withOwnCookies(headers, "sites.example.com")).toEqual([["Set-Cookie", "a=1"]]);
+  },
+);

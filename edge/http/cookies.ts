@@ -1,16 +1,23 @@
-/** Recognises logged-in visitors, and keeps the cookies of a site from other companies' sites, which may have names below the same suffix. */
+/**
+ * Recognises logged-in visitors, and keeps cookies where they belong: those of a site from other companies' sites, which may have names
+ * below the same suffix, and the sessions of the console from sites on the same host, because browsers send cookies to all ports of a host.
+ */
+
+/** The console's cookie (`server/http/sessionCookies.ts`). */
+const isSessionCookie = (pair: string): boolean => /^\s*(__Host-)?sitewright\s*(=|$)/.test(pair);
 
 /**
- * PHP's headers, in which a cookie for the suffix of all sites, or for a domain above it, is a cookie of this host alone.
+ * PHP's headers, in which a cookie for the suffix of all sites, or for a domain above it, is a cookie of this host alone. Without those
+ * that set a session of the console.
  */
 export function withOwnCookies(
   headers: readonly (readonly [name: string, value: string])[],
   siteSuffix: string,
 ): (readonly [name: string, value: string])[] {
-  return headers.map(([name, value]) => [
-    name,
-    name.toLowerCase() === "set-cookie" ? ownCookie(value, siteSuffix) : value,
-  ]);
+  return headers.flatMap(([name, value]) => {
+    if (name.toLowerCase() !== "set-cookie") return [[name, value]];
+    return isSessionCookie(value.split(";", 1)[0] ?? "") ? [] : [[name, ownCookie(value, siteSuffix)]];
+  });
 }
 
 const loginCookie = /(?:^|;\s*)wordpress_logged_in_/;
@@ -31,7 +38,7 @@ function ownCookie(cookie: string, siteSuffix: string): string {
 }
 
 /**
- * A visitor's headers for PHP without cookies that another site below the suffix may have replaced.
+ * A visitor's headers for PHP without sessions of the console, and without cookies that another site below the suffix may have replaced.
  *
  * A script of one site can set a cookie for the whole suffix. The browser sends it to all sites, without saying whose it is
  * and, if it has a longer path, before the site's own cookie of that name, so that PHP takes it. Of a name with several
@@ -43,14 +50,21 @@ export function withoutForgedCookies<T extends { cookie?: string | readonly stri
   siteSuffix: string,
 ): T {
   const { cookie } = headers;
-  if (typeof cookie !== "string" || hostName === null || !`.${hostName}`.endsWith(`.${siteSuffix}`)) return headers;
+  if (typeof cookie !== "string") return headers;
+  const isShared = hostName !== null && `.${hostName}`.endsWith(`.${siteSuffix}`);
+  if (!isShared && !cookie.includes("sitewright")) return headers;
+  const pairs = cookie.split(";").flatMap((pair) => (isSessionCookie(pair) ? [] : pair.trim()));
+  return { ...headers, cookie: (isShared ? unambiguous(pairs) : pairs).join("; ") };
+}
+
+/** The cookies whose names have a single value. */
+function unambiguous(pairs: readonly string[]): readonly string[] {
   const values = new Map<string, Set<string>>();
-  const pairs = cookie.split(";").map((pair) => pair.trim());
   for (const pair of pairs) {
     const name = nameInPhp(pair);
     values.set(name, (values.get(name) ?? new Set()).add(cookieValue(pair)));
   }
-  return { ...headers, cookie: pairs.filter((pair) => values.get(nameInPhp(pair))?.size === 1).join("; ") };
+  return pairs.filter((pair) => values.get(nameInPhp(pair))?.size === 1);
 }
 
 /** PHP replaces some characters, so that `a.b` shadows `a_b`. Browsers allow these names, also with a prefix like `__Host-`. */

@@ -102,7 +102,7 @@ beforeAll(async () => {
   keys = await addKeys();
 });
 
-const verbs = ["read", "write", "delete", "push", "keys"] as const;
+const verbs = ["read", "write", "delete", "push", "keys", "users"] as const;
 
 /** Tokens of keys that no test changes. */
 let keys: Awaited<ReturnType<typeof addKeys>>;

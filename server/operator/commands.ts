@@ -99,6 +99,13 @@ const commands: Readonly<Record<string, Command>> = {
     words: [0, 0],
     load: async () => (await import("./keys.ts")).list,
   },
+  "users reset-password": {
+    usage: "users reset-password <e-mail address> [--json]",
+    summary: "gives somebody a new password, which they have to change, and ends their sessions",
+    options: json,
+    words: [1, 1],
+    load: async () => (await import("./users.ts")).resetUserPassword,
+  },
   logs: {
     usage: "logs [control|edge|dns|postgres] [--lines 50] [--follow] [--json]",
     summary: "shows the newest lines of the logs",

@@ -54,7 +54,7 @@ export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Pr
   return targetFrom(await findTarget(pool, kind, id));
 }
 
-const verbs = ["read", "write", "delete", "push", "keys"];
+const verbs = ["read", "write", "delete", "push", "keys", "users"];
 const rank: Record<Role, number> = { viewer: 0, billing: 0, developer: 1, admin: 2, owner: 3 };
 
 /** The sites that the key and its user are limited to, or null for all sites of the company. */

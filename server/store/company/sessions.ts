@@ -77,13 +77,13 @@ export async function listSessions(
   return rows;
 }
 
-/** Ends sessions of the user: the one with that id, or all but that one. Returns those that had not ended. */
+/** Ends sessions of the user: the one with that id, all but that one, or all. Returns those that had not ended. */
 export async function endSessions(
   transaction: DatabaseTransaction,
   userId: string,
-  which: { readonly only: string } | { readonly except: string },
+  which: { readonly only: string } | { readonly except: string } | "all",
 ): Promise<readonly ShownSession[]> {
-  const chosen = "only" in which ? sql`id = ${which.only}` : sql`id <> ${which.except}`;
+  const chosen = which === "all" ? sql`true` : "only" in which ? sql`id = ${which.only}` : sql`id <> ${which.except}`;
   const { rows } = await sql<ShownSession>`
     with ended as (
       update api_keys set revoked_at = now() where user_id = ${userId} and ${chosen} and ${isOpen}
@@ -134,4 +134,13 @@ export async function replacePassword(
     .where("password_hash", "=", oldHash)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
+}
+
+/** Stores a password that somebody else has chosen for the user. */
+export async function resetPassword(transaction: DatabaseTransaction, userId: string, hash: string): Promise<void> {
+  await transaction
+    .updateTable("users")
+    .set({ password_hash: hash, must_change_password: true })
+    .where("id", "=", userId)
+    .execute();
 }
