@@ -2,10 +2,11 @@ import { endpoints, type Handlers } from "@sitewright/contract/endpoints.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 import { describe, expect, it } from "vitest";
 import { handlers } from "./handlers.ts";
+import { publicHandlers } from "./publicCalls.ts";
 
 describe("handlers", () => {
   it("exist for exactly the endpoints of the table", () => {
-    expect(Object.keys(handlers).sort()).toEqual(Object.keys(endpoints).sort());
+    expect(Object.keys({ ...handlers, ...publicHandlers }).sort()).toEqual(Object.keys(endpoints).sort());
   });
 
   it("don't compile if one is missing or returns the wrong body", () => {

@@ -1,4 +1,4 @@
-/** The handlers of all endpoints. They only call the rules in `app`. */
+/** The handlers of all endpoints that need a key or session; `publicCalls.ts` has the others. They only call the rules in `app`. */
 import type { Calls, Handlers, ResponseHandlers } from "@sitewright/contract/endpoints.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 import { backupCalls, backupResponseHandlers } from "./backups/calls.ts";

@@ -20,7 +20,7 @@ interface PublicContext extends VisitorContext {
   readonly origin: string;
 }
 
-const publicHandlers = {
+export const publicHandlers = {
   signIn: async (context, { body }) => signedIn(context, await signIn(context, body)),
   acceptInvitation: async (context, { body }) => signedIn(context, await accept(context, body)),
   checkInvitation: async (context, { body }) => ({
