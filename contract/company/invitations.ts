@@ -1,7 +1,7 @@
 /** Invitations, with which people become users of a company. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { dateTime, line, nullable, uuid } from "../schema.ts";
+import { dateTime, line, uuid } from "../schema.ts";
 import { chosenSiteIds, email, newPassword, role, siteIds } from "./people.ts";
 import { SignedIn } from "./sessions.ts";
 
@@ -11,7 +11,7 @@ const Invitation = Type.Object(
     email,
     role,
     site_ids: siteIds,
-    invited_by: nullable(uuid("Id of the user who invited; null: they were removed.")),
+    invited_by: uuid("Id of the user who sent it."),
     created_at: dateTime("When it was created."),
     expires_at: dateTime("Until when it can be accepted."),
   },
@@ -40,7 +40,7 @@ export const inviteUser = endpoint({
   tag: "Users",
   summary: "Invite a user",
   description:
-    "Send `url` to the person: whoever has it can become a user with this role, once, within a week. It is shown only in this response. A new invitation replaces an earlier one to the same address. Only owners can invite owners.",
+    "Send `url` to the person: it lets its reader become a user with this role, once, within a week. It ends if the inviting user is removed or gets another role. It is shown only in this response. A new invitation replaces an earlier one to the same address. Only owners can invite owners.",
   params: company,
   body: Type.Object({ email, role, site_ids: Type.Optional(chosenSiteIds) }, { title: "InvitationCreate" }),
   responses: {

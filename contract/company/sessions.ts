@@ -53,7 +53,7 @@ const password = (description: string) =>
 
 const signInDescription = `Starts a session. The response sets a cookie that scripts can't read; requests with it need no API key. It is sent only by pages of the API's own origin, and requests that change something are refused (\`cross_site_request\`) unless \`Sec-Fetch-Site\` or \`Origin\` says that such a page sent them.
 
-After five wrong passwords from one network, each further one makes the next attempt wait longer. The answer does not depend on whether the e-mail address exists.`;
+From the fifth wrong password of a network on, each one makes the next attempt wait longer. The answer does not depend on whether the e-mail address exists.`;
 
 export const signIn = endpoint({
   method: "POST",
@@ -122,6 +122,7 @@ export const changePassword = endpoint({
   verb: "write",
   role: "billing",
   resource: { kind: "session" },
+  bucket: "creations",
 });
 
 export const listSessions = endpoint({

@@ -4,7 +4,7 @@
  */
 
 /** The console's cookie (`server/http/sessionCookies.ts`). */
-const isSessionCookie = (pair: string): boolean => /^\s*(__Host-)?sitewright\s*(=|$)/.test(pair);
+const isSessionCookie = (pair: string): boolean => /^\s*=?\s*(__Host-)?sitewright\s*(=|$)/i.test(pair);
 
 /**
  * PHP's headers, in which a cookie for the suffix of all sites, or for a domain above it, is a cookie of this host alone. Without those

@@ -158,6 +158,8 @@ export interface RequestDatabase {
 export interface Context extends App, RequestDatabase {
   readonly caller: Caller;
   readonly actor: Actor;
+  /** Runs in a transaction that ends before other work of the request, whatever happens to that. */
+  readonly inOwnTransaction: RequestDatabase["inTransaction"];
   readonly whenBusy: "fail" | "queue";
   /** This server as the caller addressed it, `http://127.0.0.1:8080`; empty if the Host header is unusable. */
   readonly origin: string;

@@ -80,9 +80,10 @@ export function makeAuthenticator(
 
   return (request, reply, done) => {
     const { route } = request.routeOptions.config;
-    const facts = tokenFacts(request);
+    const facts = tokenFacts(request.raw, request.protocol === "https");
     const admission = admissionOf(request.raw);
-    const caller = route === undefined || admission !== undefined ? null : app.identities.known(facts);
+    const needsNone = route === undefined || isPublic(route) || admission !== undefined;
+    const caller = needsNone ? null : app.identities.known(facts);
     const usage = admission?.usage ?? countEarly(request, facts, caller);
     const finish = (identified: Identified | null, failure?: unknown) => {
       try {

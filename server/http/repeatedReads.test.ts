@@ -244,7 +244,7 @@ describe("a repeated read whose client does not read the response", () => {
     const { identities, keyUse, company } = test.current;
     const key = company.api_key;
     const headers = { authorization: `Bearer ${key}` };
-    const identified = await identities.identify(tokenFacts({ headers, socket: new Socket() }), null, true);
+    const identified = await identities.identify(tokenFacts({ headers, socket: new Socket() }, false), null, true);
     const caller = identified?.caller;
     if (caller === undefined) throw new Error("The key is not accepted");
     const reads = makeRepeatedReads({

@@ -24,6 +24,7 @@ import { isCurrent, notModified } from "./entityTags.ts";
 import { errorAnswer } from "./faults.ts";
 import type { FindEndpoint } from "./findEndpoint.ts";
 import type { CountRequest, Usage } from "./rateLimits.ts";
+import { isSecure } from "./sessionCookies.ts";
 import { tokenFacts } from "./tokens.ts";
 
 /** A request that was counted before it went on to Fastify. */
@@ -114,12 +115,16 @@ export function makeRepeatedReads({
 
   /** Whether the request has been dealt with; if not, it goes on to Fastify. */
   function answer(request: IncomingMessage, response: ServerResponse, next: RequestListener): boolean {
-    const caller = isPlain(request) && !stopping.aborted ? app.identities.known(tokenFacts(request)) : null;
+    const caller =
+      isPlain(request) && !stopping.aborted
+        ? app.identities.known(tokenFacts(request, isSecure(request, isTrustedProxy)))
+        : null;
     const address = caller && clientAddress(request, isTrustedProxy);
     if (caller === null || address === null) return false;
     const found = find(request, caller);
     const row = found?.row ?? findEndpoint(request);
-    if (row === null || !isAddressAllowed(caller.allowedAddresses, address)) return false;
+    if (row === null || row.resource.kind === "anyone" || !isAddressAllowed(caller.allowedAddresses, address))
+      return false;
     const release = take(address);
     if (release === null) return false;
     const usage = count(row, caller);

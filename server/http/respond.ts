@@ -11,6 +11,7 @@ import {
   Busy,
   DatabaseUnavailable,
   NotFound,
+  PasswordChangeRequired,
   QueueFull,
   Refused,
 } from "@sitewright/server/app/failures.ts";
@@ -206,7 +207,7 @@ function cachedBody(cachedBodies: CachedBodies, reply: FastifyReply, answer: Any
  * Companies take turns, so that none of them uses all connections to the database. A request that waits for longer than others
  * wait for the database has changed nothing yet.
  */
-function takePlaceOf({ transactions }: App, { caller }: Identified): TakePlace {
+function takePlaceOf({ transactions }: App, { caller }: Pick<Identified, "caller">): TakePlace {
   return async () => {
     const deadline = AbortSignal.timeout(placeMilliseconds);
     return transactions.take(caller.companyId, deadline).catch((error: unknown) => {
@@ -232,13 +233,24 @@ async function once(
 ): Promise<FinishedAnswer> {
   const fingerprint = JSON.stringify([request.method, request.url, request.body?.text ?? ""]);
   const refusal = (error: unknown) => {
-    // Not stored for a busy environment or a full queue: once there is room, a repetition is carried out.
-    const answer = error instanceof Busy || error instanceof QueueFull ? null : answerToClientError(error);
+    const answer = isTemporary(error) ? null : answerToClientError(error);
     return answer && finish(reply, answer);
   };
-  const keyedRequest = { apiKeyId: caller.keyId, takePlace, token: secretOf(request), key, fingerprint };
+  const keyedRequest = {
+    apiKeyId: caller.keyId,
+    takePlace,
+    token: secretOf(request.raw, request.protocol === "https"),
+    key,
+    fingerprint,
+  };
   const answer = await answerOnce(keyedRequest, { run, refusal });
   return answer.isRepeated ? { ...answer, headers: { ...answer.headers, "idempotency-replayed": "true" } } : answer;
+}
+
+/** Whether a repetition of the refused request may succeed, so that the answer must not be stored for it. */
+function isTemporary(error: unknown): boolean {
+  if (error instanceof Refused) return error.code === "too_many_sign_ins";
+  return error instanceof Busy || error instanceof QueueFull || error instanceof PasswordChangeRequired;
 }
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {
@@ -311,6 +323,7 @@ export function makeContexts(app: App): MakeContext {
       ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
       afterCommit: (work) => void afterwards.push(work),
       inTransaction: access.inTransaction,
+      inOwnTransaction: (work) => withoutKey(app.database, takePlaceOf(app, { caller })).inTransaction(work),
     };
     return Object.assign(Object.create(prototype), own);
   };

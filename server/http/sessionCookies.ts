@@ -5,10 +5,11 @@
  * Browsers don't keep cookies of different ports of a host apart. So pages of the same host, such as a customer's site, can send
  * requests with it, and `requireOwnPage` refuses those that change something.
  */
-import type { IncomingHttpHeaders } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { CrossSiteRequest } from "@sitewright/server/app/failures.ts";
 import { parseCookie, stringifySetCookie } from "cookie";
 import type { FastifyRequest } from "fastify";
+import type { IsTrustedProxy } from "./edgeSocket.ts";
 import { originOf } from "./paths.ts";
 
 const plainName = "sitewright";
@@ -16,11 +17,25 @@ const secureName = `__Host-${plainName}`;
 
 const nameOf = (isSecure: boolean): string => (isSecure ? secureName : plainName);
 
-/** The token in the cookie, or an empty string. Browsers send `__Host-` cookies only over HTTPS, or to this machine. */
-export function sessionTokenOf(headers: IncomingHttpHeaders): string {
-  const { cookie } = headers;
+/**
+ * The token in the cookie, or an empty string. None if there are several cookies of this name: one of them may be forged. `isSecure`:
+ * whether the client used HTTPS.
+ */
+export function sessionTokenOf({ cookie }: IncomingHttpHeaders, isSecure: boolean): string {
   if (cookie === undefined || !cookie.includes(plainName)) return "";
-  return parseCookie(cookie)[nameOf(headers["x-forwarded-proto"] === "https")] ?? "";
+  const name = nameOf(isSecure);
+  const ofName = cookie.split(";").filter((pair) => pair.split("=", 1)[0]?.trim() === name);
+  return ofName.length === 1 ? (parseCookie(cookie)[name] ?? "") : "";
+}
+
+/** Whether a client used HTTPS, as Fastify's `request.protocol` says. */
+export function isSecure(
+  { headers, socket }: Pick<IncomingMessage, "headers" | "socket">,
+  isTrusted: IsTrustedProxy,
+): boolean {
+  const forwarded = headers["x-forwarded-proto"];
+  if (typeof forwarded !== "string" || !isTrusted(socket.remoteAddress)) return false;
+  return forwarded.split(",").at(-1)?.trim() === "https";
 }
 
 /** The header that stores the token in the browser. `origin`: this server as the browser addressed it. */

@@ -10,24 +10,36 @@ export function tokenOf({ headers }: Pick<IncomingMessage, "headers">): string {
   return scheme.toLowerCase() === "bearer" && rest.length === 0 ? token : "";
 }
 
-/** The last headers of a connection and the token in them: all requests of a connection usually have the same ones. */
-const lastRead = new WeakMap<
-  Socket,
-  { readonly authorization: string | undefined; readonly cookie: string | undefined; readonly facts: TokenFacts }
->();
+interface Read {
+  readonly authorization: string | undefined;
+  readonly cookie: string | undefined;
+  readonly isSecure: boolean;
+  /** The token itself: the secret that only the caller has. */
+  readonly secret: string;
+  readonly facts: TokenFacts;
+}
 
-/** The parts of the token that are looked up. */
-export function tokenFacts(request: Pick<IncomingMessage, "headers" | "socket">): TokenFacts {
+/** The last headers of a connection and the token in them: all requests of a connection usually have the same ones. */
+const lastRead = new WeakMap<Socket, Read>();
+
+type Request = Pick<IncomingMessage, "headers" | "socket">;
+
+/** `isSecure`: whether the client used HTTPS. */
+function read(request: Request, isSecure: boolean): Read {
   const { authorization, cookie } = request.headers;
   const last = lastRead.get(request.socket);
-  if (last !== undefined && last.authorization === authorization && last.cookie === cookie) return last.facts;
-  const sessionToken = authorization === undefined ? sessionTokenOf(request.headers) : "";
-  const facts = sessionToken === "" ? readToken(tokenOf(request)) : readToken(sessionToken, "session");
-  lastRead.set(request.socket, { authorization, cookie, facts });
-  return facts;
+  const isSame = last?.authorization === authorization && last?.cookie === cookie && last?.isSecure === isSecure;
+  if (last !== undefined && isSame) return last;
+  const sessionToken = authorization === undefined ? sessionTokenOf(request.headers, isSecure) : "";
+  const secret = sessionToken === "" ? tokenOf(request) : sessionToken;
+  const facts = readToken(secret, sessionToken === "" ? "key" : "session");
+  const made = { authorization, cookie, isSecure, secret, facts };
+  lastRead.set(request.socket, made);
+  return made;
 }
 
+/** The parts of the token that are looked up. */
+export const tokenFacts = (request: Request, isSecure: boolean): TokenFacts => read(request, isSecure).facts;
+
 /** The token itself: the secret that only the caller has. */
-export function secretOf(request: Pick<IncomingMessage, "headers">): string {
-  return tokenOf(request) || sessionTokenOf(request.headers);
-}
+export const secretOf = (request: Request, isSecure: boolean): string => read(request, isSecure).secret;

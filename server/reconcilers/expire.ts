@@ -1,5 +1,6 @@
-/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, attempts to sign in, offers of packages, and marks of changes. */
+/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, invitations, attempts to sign in, offers of packages, and marks of changes. */
 import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
+import { deleteExpiredInvitations } from "../store/company/invitations.ts";
 import { deleteOldAttempts } from "../store/company/signInFailures.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
@@ -12,6 +13,8 @@ import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
 const operationRetentionDays = 30;
 /** As long as entries of the activity log that name the key are kept by default. */
 const apiKeyRetentionDays = 400;
+/** Until then, an invitation is shown as expired. */
+const invitationRetentionDays = 30;
 /** Reading this many marks takes a fraction of a millisecond. */
 const maxListChanges = 100;
 const batch = 500;
@@ -20,6 +23,7 @@ export async function expire(database: Database): Promise<void> {
   await deleteExpiredIdempotencyKeys(database);
   await deleteEndedApiKeys(database, apiKeyRetentionDays);
   await deleteOldAttempts(database);
+  await deleteExpiredInvitations(database, invitationRetentionDays);
   await mergeListChanges(database, maxListChanges);
   await removeUnusedOffers(database);
   await deleteEndedRollouts(database, operationRetentionDays);

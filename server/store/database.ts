@@ -81,7 +81,7 @@ export interface Invitations {
   role: Role;
   site_ids: string[] | null;
   secret_hash: Buffer;
-  invited_by: string | null;
+  invited_by: string;
   created_at: DefaultNow;
   expires_at: Date;
 }
@@ -91,6 +91,8 @@ export interface SignInFailures {
   subject: Buffer;
   failures: number;
   last_at: Date;
+  /** The time before the last attempt, which may have succeeded. */
+  previous_at: NullableDate;
 }
 
 /** API keys, and sessions of people, which are keys in a cookie. */

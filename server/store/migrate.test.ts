@@ -125,7 +125,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     created_at: true,
     expires_at: true,
   },
-  sign_in_failures: { subject: true, failures: true, last_at: true },
+  sign_in_failures: { subject: true, failures: true, last_at: true, previous_at: true },
   sites: {
     id: true,
     company_id: true,

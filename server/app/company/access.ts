@@ -25,7 +25,7 @@ export interface Caller {
   readonly firstName: string;
   /** The only sites that the user has, whatever their key's scopes say. Null: all. */
   readonly userSites: readonly string[] | null;
-  /** Whether the user has to choose a password first. Their keys are not concerned. */
+  /** Whether the user has to choose a password first. It does not restrict their keys. */
   readonly mustChangePassword: boolean;
 }
 
@@ -96,6 +96,8 @@ function missingRole(row: Endpoint, caller: Caller): string | null {
 }
 
 function missingVerb(row: Endpoint, caller: Caller): string | null {
+  // A key with scopes of any kind could otherwise invite somebody with more permissions.
+  if (row.verb === "users") return caller.scopes?.includes("users") === false ? "users" : null;
   const narrowed = caller.scopes?.some((scope) => verbs.includes(scope)) ?? false;
   return narrowed && !caller.scopes?.includes(row.verb) ? row.verb : null;
 }

@@ -1,5 +1,6 @@
 /** API keys: lists, creates and revokes them. */
 import {
+  findPermissions,
   insertApiKey,
   isCreatedWith,
   listApiKeys,
@@ -16,7 +17,7 @@ import { knownSiteIds } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { readTimestamp } from "../timestamps.ts";
-import { hasRole, managesOnlyOwnKeys } from "./access.ts";
+import { type Caller, hasRole, managesOnlyOwnKeys } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import { type AddressList, intersection, isWithin, readAddressList } from "./allowedAddresses.ts";
 import { requireRoomFor } from "./limits.ts";
@@ -148,8 +149,16 @@ export function changeKeys<T>(context: Context, work: (transaction: DatabaseTran
   context.afterCommit(async () => context.identities.forgetKeys());
   return context.inTransaction(async (transaction) => {
     await lockCompany(transaction, context.caller.companyId);
+    await requireUnchanged(transaction, context.caller);
     return work(transaction);
   });
+}
+
+/** Throws `NotFound` or `NotAllowed` if the caller has lost permissions since the request began: its body may have come late. */
+async function requireUnchanged(transaction: DatabaseTransaction, { keyId, role, userSites }: Caller): Promise<void> {
+  const now = await findPermissions(transaction, keyId);
+  if (now === null) throw new NotFound();
+  if (now.role !== role || (now.site_ids !== null && userSites === null)) throw new NotAllowed(`role:${role}`);
 }
 
 /** Locks a key that the caller may manage. Throws `NotFound` or `NotAllowed`. */

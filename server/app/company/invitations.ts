@@ -7,6 +7,7 @@ import type { Role } from "@sitewright/contract/endpoint.ts";
 import {
   deleteInvitation,
   findInvitation,
+  findInvitedRole,
   insertInvitation,
   listInvitations,
   type OpenInvitation,
@@ -21,7 +22,7 @@ import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
 import { hashPassword } from "./passwords.ts";
-import { recordBy, type SignedIn, startSession, type VisitorContext } from "./signIns.ts";
+import { inPasswordTurn, recordBy, type SignedIn, startSession, type VisitorContext } from "./signIns.ts";
 import { isSameHash, makeToken, readToken } from "./token.ts";
 import { checkedSites, requireRank } from "./users.ts";
 
@@ -58,7 +59,9 @@ export async function invite(context: Context, { email, role, site_ids = null }:
   const token = makeToken("invitation");
   const invitation = await changeKeys(context, async (transaction) => {
     await refuseTaken(transaction, email);
-    if ((await listInvitations(transaction, caller.companyId)).length >= maxPerCompany) {
+    const replaced = await findInvitedRole(transaction, caller.companyId, email);
+    if (replaced !== null) requireRank(context, replaced);
+    else if ((await listInvitations(transaction, caller.companyId)).length >= maxPerCompany) {
       throw new Refused("too_many_invitations", `The company has ${maxPerCompany} invitations. Withdraw some first.`);
     }
     const inserted = await insertInvitation(transaction, {
@@ -80,6 +83,7 @@ export function withdraw(context: Context, id: string) {
   return changeKeys(context, async (transaction) => {
     const invitation = await deleteInvitation(transaction, context.caller.companyId, id.toLowerCase());
     if (invitation === null) throw new NotFound();
+    requireRank(context, invitation.role);
     const parameters = { email: invitation.email };
     await recordDone(context, transaction, { type: "withdrawInvitation", category: "userManagement", parameters });
     return view(invitation);
@@ -102,8 +106,11 @@ interface Acceptance {
 export async function accept(context: VisitorContext, { token, full_name, password }: Acceptance): Promise<SignedIn> {
   const invited = await usable(context.database, token);
   const fullName = full_name.trim();
-  requireStrongPassword(password, [...invited.email.split(/[@.]/), ...fullName.split(/\s+/u), invited.company_name]);
-  const passwordHash = await hashPassword(password);
+  const known = [...invited.email.split(/[@.]/), ...fullName.split(/\s+/u), invited.company_name];
+  const passwordHash = await inPasswordTurn(context, context.visitor.ipAddress, async () => {
+    requireStrongPassword(password, known);
+    return hashPassword(password);
+  });
   return context.inTransaction(async (transaction) => {
     // Of several at once, one deletes it.
     const accepted = await deleteInvitation(transaction, invited.company_id, invited.id);

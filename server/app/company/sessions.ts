@@ -15,7 +15,7 @@ import { changeKeys } from "./apiKeys.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
 import { hashPassword } from "./passwords.ts";
 import { beginAttempt, endAttempt } from "./signInLock.ts";
-import { withPassword } from "./signIns.ts";
+import { accountOf, inPasswordTurn, withPassword } from "./signIns.ts";
 import { initialsImage } from "./users.ts";
 
 /** `currentId`: the session of the request. */
@@ -100,21 +100,25 @@ interface PasswordChange {
  * is easy to guess.
  */
 export async function changePassword(context: Context, { current_password, new_password }: PasswordChange) {
-  const { database, caller, actor } = context;
+  const { database, caller, actor, passwordTurns, repeatedActivity } = context;
   const found = await findSignInUser(database, { id: caller.userId });
   if (found === null) throw new NotFound();
-  const { email, full_name, company_name } = found;
+  const ipAddress = actor.ipAddress ?? "";
+  const attempt = { account: accountOf(found, found.email), ipAddress };
+  await context.inOwnTransaction((transaction) => beginAttempt(transaction, attempt));
+  const visitor = { ipAddress, userAgent: undefined };
+  const user = await withPassword({ passwordTurns, repeatedActivity, visitor }, found, current_password);
+  await context.inOwnTransaction((transaction) => endAttempt(transaction, attempt));
   if (new_password === current_password) {
     throw new Refused("password_too_weak", "This is the present password. Choose another one.");
   }
-  requireStrongPassword(new_password, [...email.split(/[@.]/), ...full_name.split(/\s+/u), company_name]);
-  const ipAddress = actor.ipAddress ?? "";
-  await database.transaction().execute((transaction) => beginAttempt(transaction, email, ipAddress));
-  const visitor = { ipAddress, userAgent: undefined };
-  const user = await withPassword({ ...passwordChecks(context), visitor }, found, current_password);
-  const hash = await hashPassword(new_password);
+  const { email, full_name, company_name } = user;
+  const known = [...email.split(/[@.]/), ...full_name.split(/\s+/u), company_name];
+  const hash = await inPasswordTurn(context, ipAddress, async () => {
+    requireStrongPassword(new_password, known);
+    return hashPassword(new_password);
+  });
   return changeKeys(context, async (transaction) => {
-    await endAttempt(transaction, email, ipAddress);
     if (!(await replacePassword(transaction, user.id, user.password_hash, hash))) {
       throw new Refused("wrong_credentials", "The password was changed a moment ago.");
     }
@@ -125,8 +129,6 @@ export async function changePassword(context: Context, { current_password, new_p
     return signedInView({ ...user, must_change_password: false }, session);
   });
 }
-
-const passwordChecks = ({ passwordTurns, repeatedActivity }: Context) => ({ passwordTurns, repeatedActivity });
 
 async function record(
   context: Context,

@@ -2,8 +2,8 @@
  * Slows down the guessing of passwords. Attempts are counted before the password is checked, so that many at once get no further than
  * one after another.
  *
- * They are counted by e-mail address and network, by network, and by e-mail address. The first two have long waits. The waits of an
- * address from any network are short, because everybody could otherwise keep its owner out.
+ * They are counted by account and network, by network, and by account. The first two have long waits. The waits of an account from any
+ * network are short, because strangers could otherwise keep its owner out for long.
  */
 import { createHmac } from "node:crypto";
 import {
@@ -26,7 +26,7 @@ const firstSeconds = 30;
 const paces = {
   both: { free: 5, maxSeconds: 3_600 },
   network: { free: 30, maxSeconds: 3_600 },
-  email: { free: 60, maxSeconds: 60 },
+  account: { free: 60, maxSeconds: 60 },
 } as const satisfies Record<string, Pace>;
 
 /** Seconds until the next attempt; 0: now. Doubles with each failure. */
@@ -39,27 +39,41 @@ export function secondsToWait({ failures, seconds }: Attempts, { free, maxSecond
 interface Subjects {
   readonly both: Buffer;
   readonly network: Buffer;
-  readonly email: Buffer;
+  readonly account: Buffer;
+}
+
+interface Attempt {
+  /** An id of a user, or an e-mail address that nobody has. */
+  readonly account: string;
+  readonly ipAddress: string;
 }
 
 /** Hashes of equal length, because an e-mail address in a request can be anything. */
-function subjectsOf(email: string, ipAddress: string): Subjects {
+function subjectsOf({ account, ipAddress }: Attempt): Subjects {
   const network = clientNetwork(ipAddress);
-  const name = email.trim().toLowerCase();
   const subject = (...parts: readonly string[]) =>
     createHmac("sha256", "sitewright sign-in").update(JSON.stringify(parts)).digest();
-  return { both: subject("both", name, network), network: subject("network", network), email: subject("email", name) };
+  return {
+    both: subject("both", account, network),
+    network: subject("network", network),
+    account: accountSubject(account),
+  };
 }
 
+const accountSubject = (account: string): Buffer =>
+  createHmac("sha256", "sitewright sign-in")
+    .update(JSON.stringify(["account", account]))
+    .digest();
+
 /** Counts an attempt. Throws `Refused` if it is too early; it is not counted then. */
-export async function beginAttempt(transaction: DatabaseTransaction, email: string, ipAddress: string): Promise<void> {
-  const { both, network, email: address } = subjectsOf(email, ipAddress);
-  const subjects = [both, network, address];
-  const [ofBoth, ofNetwork, ofEmail] = await lockAttempts(transaction, subjects);
+export async function beginAttempt(transaction: DatabaseTransaction, attempt: Attempt): Promise<void> {
+  const { both, network, account } = subjectsOf(attempt);
+  const subjects = [both, network, account];
+  const [ofBoth, ofNetwork, ofAccount] = await lockAttempts(transaction, subjects);
   const waits = [
     ofBoth === undefined ? 0 : secondsToWait(ofBoth, paces.both),
     ofNetwork === undefined ? 0 : secondsToWait(ofNetwork, paces.network),
-    ofEmail === undefined ? 0 : secondsToWait(ofEmail, paces.email),
+    ofAccount === undefined ? 0 : secondsToWait(ofAccount, paces.account),
   ];
   const seconds = Math.max(...waits);
   if (seconds > 0) throw new Refused("too_many_sign_ins", tooMany(seconds), { seconds });
@@ -67,9 +81,9 @@ export async function beginAttempt(transaction: DatabaseTransaction, email: stri
 }
 
 /** After an attempt with the right password. */
-export async function endAttempt(transaction: DatabaseTransaction, email: string, ipAddress: string): Promise<void> {
-  const { both, network, email: address } = subjectsOf(email, ipAddress);
-  await forgetAttempts(transaction, { forgotten: [both], counted: [network, address] });
+export async function endAttempt(transaction: DatabaseTransaction, attempt: Attempt): Promise<void> {
+  const { both, network, account } = subjectsOf(attempt);
+  await forgetAttempts(transaction, { forgotten: [both], counted: [network, account] });
 }
 
 function tooMany(seconds: number): string {

@@ -2,13 +2,14 @@
 import { endActivity, recordActivity } from "@sitewright/server/store/company/activity.ts";
 import {
   findSignInUser,
+  holdPassword,
   insertSession,
   type ShownSession,
   type SignInUser,
 } from "@sitewright/server/store/company/sessions.ts";
 import type { Actor, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { App, RequestDatabase } from "../context.ts";
-import { Refused } from "../failures.ts";
+import { QueueFull, Refused } from "../failures.ts";
 import { clientNetwork } from "../traffic/networks.ts";
 import { describeBrowser } from "./actor.ts";
 import { isPassword } from "./passwords.ts";
@@ -41,11 +42,13 @@ const maxSessions = 50;
 export async function signIn(context: VisitorContext, request: { email: string; password: string }): Promise<SignedIn> {
   const { database, visitor } = context;
   const email = request.email.trim();
-  await context.inTransaction((transaction) => beginAttempt(transaction, email, visitor.ipAddress));
   const found = await findSignInUser(database, { email });
+  const attempt = { account: accountOf(found, email), ipAddress: visitor.ipAddress };
+  await context.inTransaction((transaction) => beginAttempt(transaction, attempt));
   const user = await withPassword(context, found, request.password);
   const signedIn = await context.inTransaction(async (transaction) => {
-    await endAttempt(transaction, email, visitor.ipAddress);
+    if (!(await holdPassword(transaction, user.id, user.password_hash))) throw wrongCredentials();
+    await endAttempt(transaction, attempt);
     return startSession(transaction, user, visitor);
   });
   // It may have ended an older one.
@@ -53,21 +56,48 @@ export async function signIn(context: VisitorContext, request: { email: string; 
   return signedIn;
 }
 
+/** The account of which attempts are counted: addresses that nobody has count like those of users. */
+export const accountOf = (user: SignInUser | null, email: string): string => user?.id ?? email.toLowerCase();
+
 /**
  * Returns the user if the password is theirs. Throws `Refused` if it is not, or there is no user, which takes as long. Networks take
- * turns, because the check uses much of a processor.
+ * turns, because the check uses much of a processor. Throws `QueueFull` if their turn does not come soon.
  */
 export async function withPassword(
   context: Pick<App, "passwordTurns" | "repeatedActivity"> & { readonly visitor: Visitor },
   user: SignInUser | null,
   password: string,
 ): Promise<SignInUser> {
-  const { passwordTurns, repeatedActivity, visitor } = context;
-  const network = clientNetwork(visitor.ipAddress);
-  const isRight = await passwordTurns.run(network, () => isPassword(password, user?.password_hash ?? null));
+  const { repeatedActivity, visitor } = context;
+  const isRight = await inPasswordTurn(context, visitor.ipAddress, () =>
+    isPassword(password, user?.password_hash ?? null),
+  );
   if (isRight && user !== null) return user;
   if (user !== null) repeatedActivity.note({ ...entryOf(user, visitor), publicError: "The password was wrong." });
-  throw new Refused("wrong_credentials", "The e-mail address or the password is wrong.");
+  throw wrongCredentials();
+}
+
+const turnMilliseconds = 15_000;
+
+/** Hashes a password when it is the network's turn. Throws `QueueFull` if that does not come soon. */
+export function inPasswordTurn<T>(
+  { passwordTurns }: Pick<App, "passwordTurns">,
+  ipAddress: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const soon = AbortSignal.timeout(turnMilliseconds);
+  let hasBegun = false;
+  const begin = () => {
+    hasBegun = true;
+    return work();
+  };
+  return passwordTurns.run(clientNetwork(ipAddress), begin, soon).catch((error: unknown) => {
+    throw hasBegun ? error : new QueueFull();
+  });
+}
+
+function wrongCredentials(): Refused {
+  return new Refused("wrong_credentials", "The e-mail address or the password is wrong.");
 }
 
 /** Starts a session of the user, and records it in the activity log. */

@@ -132,6 +132,35 @@ describe("an invitation", () => {
   });
 });
 
+describe("an invitation of an owner", () => {
+  it("can be withdrawn or replaced by owners only", async () => {
+    const email = newEmail();
+    const { id, token } = await invite({ email, role: "owner" });
+    const admin = await people.signIn(await people.add({ role: "admin" }));
+    const needsOwner = { code: "scope_missing", needs: "role:owner" };
+    expect((await people.call(admin, "DELETE", path(`/${id}`))).body.data).toEqual(needsOwner);
+    const body = { email, role: "viewer" };
+    expect((await people.call(admin, "POST", path(), { body })).body.data).toEqual(needsOwner);
+    expect((await check(token)).status).toBe(200);
+  });
+
+  it("ends when the owner who sent it gets another role", async () => {
+    const owner = await people.signIn(await people.add());
+    const { id } = (await people.call(owner, "GET", "/session")).body.user;
+    const { body } = await people.call(owner, "POST", path(), { body: { email: newEmail(), role: "owner" } });
+    const users = `/v2/company/${test.current.company.company_id}/users/${id}`;
+    await test.current.call("PUT", users, { body: { role: "viewer", site_ids: null } });
+    expect((await check(body.url.split("#")[1])).body.data).toEqual({ code: "invitation_unusable" });
+  });
+});
+
+it("a key with scopes needs the scope for users to invite or remove somebody", async () => {
+  const { token } = await test.current.addKey({ scopes: ["non-live"] });
+  const body = { email: newEmail(), role: "admin" };
+  const refused = await test.current.call("POST", `/v2${path()}`, { body, key: token });
+  expect(refused.body.data).toEqual({ code: "scope_missing", needs: "users" });
+});
+
 describe("a user's role and sites", () => {
   const usersPath = (id: string) => `/company/${test.current.company.company_id}/users/${id}`;
 
@@ -150,6 +179,16 @@ describe("a user's role and sites", () => {
     expect((await test.current.call("PUT", `/v2${usersPath(id)}`, { body })).body.user.role).toBe("viewer");
     expect((await people.call(cookie, "POST", keys, { body: { name: "Another" } })).status).toBe(403);
     expect((await test.current.call("POST", `/v2${keys}`, { body: { name: "Another" }, key: token })).status).toBe(403);
+  });
+
+  it("are read again when a change begins, because they may have been taken away while its body arrived", async () => {
+    const { id, cookie } = await signedIn({ role: "owner" });
+    const { database } = test.current;
+    // Without a notification, this process takes the user for an owner for a moment.
+    await database.updateTable("users").set({ role: "admin" }).where("id", "=", id).execute();
+    const body = { role: "owner", site_ids: null };
+    const refused = await people.call(cookie, "PUT", usersPath(id), { body });
+    expect(refused.body.data).toEqual({ code: "scope_missing", needs: "role:owner" });
   });
 
   it("hide all other sites: they don't exist for a client with one site", async () => {

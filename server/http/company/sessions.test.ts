@@ -190,6 +190,11 @@ describe("a session", () => {
     expect({ status, data: body.data }).toEqual({ status: 403, data: { code: "scope_missing", needs: "session" } });
   });
 
+  it("is not found if a request has two cookies of its name: one may be forged", async () => {
+    const [own, other] = [await people.signIn(await people.add()), await people.signIn(await people.add())];
+    expect((await people.call(`${other}; ${own}`, "GET", "/session")).status).toBe(401);
+  });
+
   it("does not count as an API key, and is not listed or changed as one", async () => {
     const cookie = await people.signIn(await people.add());
     const { id } = (await people.call(cookie, "GET", "/session")).body.session;
@@ -369,6 +374,21 @@ describe("changing the password", () => {
     const { status, body } = await change(await people.signIn(await people.add()), "kX9$vQ2#mL7");
     expect(status).toBe(400);
     expect(body.data.errors).toEqual([{ path: "/new_password", message: "must be at least 12 characters long" }]);
+  });
+
+  it("is carried out after a wait, also with the Idempotency-Key that was told to wait", async () => {
+    const cookie = await people.signIn(await people.add());
+    for (let attempt = 0; attempt < 5; attempt += 1) await change(cookie, "green umbrella whispers loudly", "wrong");
+    const body = { current_password: chosen, new_password: "green umbrella whispers loudly" };
+    const options = { body, headers: { ...ownPage, "idempotency-key": "a" } };
+    const early = await people.call(cookie, "PUT", "/session/password", options);
+    expect(early.body.data.code).toBe("too_many_sign_ins");
+    const { database } = test.current;
+    await database
+      .updateTable("sign_in_failures")
+      .set({ last_at: new Date(Date.now() - 60_000) })
+      .execute();
+    expect((await people.call(cookie, "PUT", "/session/password", options)).status).toBe(200);
   });
 
   it("needs the present password, and counts wrong ones like wrong sign-ins", async () => {

@@ -134,6 +134,19 @@ export async function insertApiKey(transaction: DatabaseTransaction, key: NewApi
     .execute();
 }
 
+/** The role and the sites of a key's user, or null if the key can't be used any more. */
+export async function findPermissions(
+  transaction: DatabaseTransaction,
+  keyId: string,
+): Promise<Pick<KeyRecord, "role" | "site_ids"> | null> {
+  const { rows } = await sql<Pick<KeyRecord, "role" | "site_ids">>`
+    select u.role, u.site_ids from api_keys k join users u on u.id = k.user_id
+    where k.id = ${keyId} and k.revoked_at is null and (k.expires_at is null or k.expires_at > now())`.execute(
+    transaction,
+  );
+  return rows[0] ?? null;
+}
+
 const visibleColumns = [
   "id",
   "name",

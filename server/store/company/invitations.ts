@@ -19,7 +19,7 @@ export interface ShownInvitation {
   readonly email: string;
   readonly role: Role;
   readonly site_ids: readonly string[] | null;
-  readonly invited_by: string | null;
+  readonly invited_by: string;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
@@ -48,6 +48,24 @@ export async function insertInvitation(
     })
     .returning(shownColumns)
     .executeTakeFirstOrThrow();
+}
+
+/** The role of an invitation of the company to that address, or null. */
+export async function findInvitedRole(
+  transaction: DatabaseTransaction,
+  companyId: string,
+  email: string,
+): Promise<Role | null> {
+  const { rows } = await sql<{ role: Role }>`
+    select role from invitations where company_id = ${companyId} and lower(email) = lower(${email})`.execute(
+    transaction,
+  );
+  return rows[0]?.role ?? null;
+}
+
+/** Deletes invitations that expired that many days ago. */
+export async function deleteExpiredInvitations(database: Database, days: number): Promise<void> {
+  await sql`delete from invitations where expires_at < now() - make_interval(days => ${days}::int)`.execute(database);
 }
 
 /** Lists the invitations of a company, newest first. */
@@ -84,8 +102,8 @@ export async function deleteInvitationsOf(transaction: DatabaseTransaction, user
   await transaction.deleteFrom("invitations").where("invited_by", "=", userId).execute();
 }
 
-/** An invitation as it is accepted. */
-export interface OpenInvitation extends ShownInvitation {
+/** An invitation as the invited person sees it. */
+export interface OpenInvitation extends Pick<ShownInvitation, "id" | "email" | "role" | "expires_at"> {
   readonly secret_hash: Buffer;
   readonly company_id: string;
   readonly company_name: string;
@@ -99,18 +117,7 @@ export async function findInvitation(
   const found = await database
     .selectFrom("invitations as i")
     .innerJoin("companies as c", "c.id", "i.company_id")
-    .select([
-      "i.id",
-      "i.email",
-      "i.role",
-      "i.site_ids",
-      "i.invited_by",
-      "i.created_at",
-      "i.expires_at",
-      "i.secret_hash",
-      "i.company_id",
-      "c.name as company_name",
-    ])
+    .select(["i.id", "i.email", "i.role", "i.expires_at", "i.secret_hash", "i.company_id", "c.name as company_name"])
     .where("i.id", "=", id)
     .where("i.expires_at", ">", sql<Date>`now()`)
     .executeTakeFirst();

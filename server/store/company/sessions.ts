@@ -54,10 +54,14 @@ export async function insertSession(
       os_name: session.osName,
     })
     .execute();
-  await sql`
-    update api_keys set revoked_at = now() where id in (
-      select id from api_keys where user_id = ${session.userId} and ${isOpen}
-      order by created_at desc, id offset ${maxOpen}::int)`.execute(transaction);
+  // Revoking makes all processes read all keys again, so it is done only if there is one to revoke.
+  const { rows: oldest } = await sql<{ id: string }>`
+    select id from api_keys where user_id = ${session.userId} and ${isOpen}
+    order by created_at desc, id offset ${maxOpen}::int`.execute(transaction);
+  if (oldest.length > 0) {
+    const ids = oldest.map(({ id }) => id);
+    await transaction.updateTable("api_keys").set({ revoked_at: sql<Date>`now()` }).where("id", "in", ids).execute();
+  }
   const { rows } = await sql<ShownSession>`select ${shownColumns} from api_keys where id = ${session.id}`.execute(
     transaction,
   );
@@ -118,6 +122,18 @@ export async function findSignInUser(
       c.id as company_id, c.name as company_name
     from users u join companies c on c.id = u.company_id where ${condition}`.execute(database);
   return rows[0] ?? null;
+}
+
+/** Whether the user still has this password. It can't be changed until the transaction ends. */
+export async function holdPassword(transaction: DatabaseTransaction, userId: string, hash: string): Promise<boolean> {
+  const found = await transaction
+    .selectFrom("users")
+    .select("id")
+    .where("id", "=", userId)
+    .where("password_hash", "=", hash)
+    .forShare()
+    .executeTakeFirst();
+  return found !== undefined;
 }
 
 /** Stores a password that the user has chosen, unless it was changed since `oldHash` was read. Returns whether it was stored. */

@@ -3,13 +3,17 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction } from "../database.ts";
 
 export interface Attempts {
+  /** One less for each hour since the last one. */
   readonly failures: number;
   /** Seconds since the last one. */
   readonly seconds: number;
 }
 
-/** Attempts older than this no longer count. */
-const retentionDays = 1;
+/** SQL: the failures that still count. */
+const remaining = sql<number>`greatest(0, f.failures - floor(extract(epoch from clock_timestamp() - f.last_at) / 3600))::integer`;
+
+/** After that, even many failures no longer count. */
+const retentionDays = 30;
 
 /**
  * Returns the earlier attempts of each subject, which stay locked until the transaction ends: of several attempts at once, each one
@@ -24,9 +28,10 @@ export async function lockAttempts(
   for (const subject of subjects.toSorted(Buffer.compare)) {
     const { rows } = await sql<Attempts>`
       insert into sign_in_failures as f (subject, failures, last_at) values (${subject}, 0, now())
-      on conflict (subject) do update
-        set failures = case when f.last_at < now() - make_interval(days => ${retentionDays}::int) then 0 else f.failures end
-      returning failures, extract(epoch from clock_timestamp() - last_at)::float8 as seconds`.execute(transaction);
+      on conflict (subject) do update set failures = f.failures
+      returning ${remaining} as failures, extract(epoch from clock_timestamp() - f.last_at)::float8 as seconds`.execute(
+      transaction,
+    );
     const [row] = rows;
     if (row !== undefined) attempts.set(subject.toString("hex"), row);
   }
@@ -35,31 +40,27 @@ export async function lockAttempts(
 
 /** Counts an attempt, which is a failure until `forgetAttempts`. */
 export async function countAttempt(transaction: DatabaseTransaction, subjects: readonly Buffer[]): Promise<void> {
-  await transaction
-    .updateTable("sign_in_failures")
-    .set((columns) => ({ failures: columns("failures", "+", 1), last_at: sql<Date>`clock_timestamp()` }))
-    .where("subject", "in", subjects)
-    .execute();
+  await sql`
+    update sign_in_failures f set failures = ${remaining} + 1, previous_at = f.last_at, last_at = clock_timestamp()
+    where subject = any(${[...subjects]})`.execute(transaction);
 }
 
-/** Takes back an attempt that succeeded: `forgotten` begin anew, and `counted` had one failure less. */
+/** Takes back an attempt that succeeded: all failures of `forgotten`, and one of `counted`. */
 export async function forgetAttempts(
   transaction: DatabaseTransaction,
   { forgotten, counted }: { readonly forgotten: readonly Buffer[]; readonly counted: readonly Buffer[] },
 ): Promise<void> {
+  await lockAttempts(transaction, [...forgotten, ...counted]);
   await transaction.deleteFrom("sign_in_failures").where("subject", "in", forgotten).execute();
-  for (const subject of counted.toSorted(Buffer.compare)) {
-    await transaction
-      .updateTable("sign_in_failures")
-      .set((columns) => ({ failures: columns.fn<number>("greatest", [columns("failures", "-", 1), sql`0`]) }))
-      .where("subject", "=", subject)
-      .execute();
-  }
+  await sql`
+    update sign_in_failures f set failures = greatest(0, f.failures - 1), last_at = coalesce(f.previous_at, f.last_at)
+    where subject = any(${[...counted]})`.execute(transaction);
 }
 
-/** Deletes attempts that no longer count. */
+/** Deletes attempts that no longer count, except those that another transaction is counting. */
 export async function deleteOldAttempts(database: Database): Promise<void> {
-  await sql`delete from sign_in_failures where last_at < now() - make_interval(days => ${retentionDays}::int)`.execute(
-    database,
-  );
+  await sql`
+    delete from sign_in_failures where subject in (
+      select subject from sign_in_failures where last_at < now() - make_interval(days => ${retentionDays}::int)
+      for update skip locked)`.execute(database);
 }

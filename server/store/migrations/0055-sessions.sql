@@ -22,7 +22,7 @@ create table invitations (
   role text not null check (role in ('owner', 'admin', 'developer', 'billing', 'viewer')),
   site_ids uuid[],
   secret_hash bytea not null,
-  invited_by uuid references users (id) on delete set null,
+  invited_by uuid not null references users (id) on delete cascade,
   created_at timestamptz not null default now(),
   expires_at timestamptz not null
 );
@@ -37,6 +37,7 @@ create trigger users_changed after delete or update of role, full_name, first_na
 create table sign_in_failures (
   subject bytea primary key,
   failures integer not null,
-  last_at timestamptz not null default now()
+  last_at timestamptz not null default now(),
+  previous_at timestamptz
 );
 create index sign_in_failures_last on sign_in_failures (last_at);

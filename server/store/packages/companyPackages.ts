@@ -139,7 +139,7 @@ export function makeCompanyPackageLists(pool: Pool): CompanyPackageLists {
   return {
     list: async (query) => {
       const { companyId, kind, siteIds } = query;
-      const key = [companyId, kind, ...(siteIds ?? [])].join(" ");
+      const key = JSON.stringify([companyId, kind, siteIds]);
       const known = views.get(key);
       const values = [companyId, siteIds, known?.digest ?? null];
       const { rows } = await pool.query<Present>({ name: "present-environments", text: presentQuery, values });

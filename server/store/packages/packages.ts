@@ -105,7 +105,9 @@ export async function findUnread(
     .limit(limit);
   if ("environmentId" in scope) return query.where("id", "=", scope.environmentId).execute();
   const all = query.where("company_id", "=", scope.companyId);
-  return scope.siteIds === null ? all.execute() : all.where("site_id", "in", [...scope.siteIds]).execute();
+  return scope.siteIds === null
+    ? all.execute()
+    : all.where(({ eb, fn, val }) => eb("site_id", "=", fn.any(val([...(scope.siteIds ?? [])])))).execute();
 }
 
 /**
