@@ -16,7 +16,7 @@ import { nodeWithoutNewPrivileges } from "./expendable.ts";
 import { giveOpened, giveTo, letGroupPass, openFolderOf, removeLinksIn } from "./folderOwner.ts";
 import { makeMachineTrial } from "./machineTrial.ts";
 import { ownerOf, readersGroup } from "./owner.ts";
-import type { CompanyEnvironment, SnapshotFolder } from "./runtime.ts";
+import type { EnvironmentRef, SnapshotFolder } from "./runtime.ts";
 
 const run = promisify(execFile);
 
@@ -44,7 +44,7 @@ const namespaces = ["--mount", "--net", "--propagation", "private"];
 /** The files of a process. */
 export interface JobFiles {
   /** The environment or snapshot that the process reads. */
-  readonly source: Pick<CompanyEnvironment, "number" | "companyId"> | SnapshotFolder;
+  readonly source: Pick<EnvironmentRef, "number" | "companyId"> | SnapshotFolder;
   /** Existing folders with files of the source. */
   readonly reads: readonly string[];
   /** Existing folders for results, which are given to the process's user with their content. */

@@ -7,7 +7,7 @@ import { setDeadline } from "./deadline.ts";
 import { markExpendable } from "./expendable.ts";
 import { defaultMemoryMb, maxProcessBytes } from "./memoryLimits.ts";
 import { residentBytes } from "./processMemory.ts";
-import { leaveEdgeGroup, shareProcessor } from "./processor/companies.ts";
+import { leaveEdgeGroup, runAsSpare, shareProcessor } from "./processor/companies.ts";
 import { RuntimeFailure } from "./runtime.ts";
 
 type Outcome =
@@ -51,10 +51,10 @@ interface TenantJobOptions extends JobOptions {
   readonly memoryBytes?: number;
 }
 
-/** The company whose files a job reads, if it is known. */
-function partyOf({ source }: JobFiles): string {
-  if (!("number" in source)) return "snapshots";
-  return source.companyId ?? `environment-${source.number}`;
+/** Lets a process work in its company's share of the processors. */
+function share({ source: { companyId } }: JobFiles, pid: number | undefined): void {
+  if (companyId === undefined) runAsSpare(pid);
+  else shareProcessor(companyId, pid);
 }
 
 const memoryCheckMilliseconds = 200;
@@ -84,7 +84,7 @@ export async function runTenantJob(
     return await new Promise((resolve, reject) => {
       const child = start(module, jobAt(confinement.at), confinement, options, { resolve, reject });
       markExpendable(child.pid);
-      shareProcessor(partyOf(files), child.pid);
+      share(files, child.pid);
       watchMemory(child, memoryBytes, () => reject(new RuntimeFailure(tooMuchMemory)));
     });
   } finally {

@@ -25,10 +25,10 @@ export interface EnvironmentRef {
   readonly number: number;
   /** Name of the runtime that it runs under. Absent: the recorded one. Only `severalRuntimes.ts` reads it. */
   readonly runtime?: string;
-}
-
-/** An environment to read. Companies take turns; without one, an environment has turns of its own. */
-export interface CompanyEnvironment extends EnvironmentRef {
+  /**
+   * The company that work on its files counts towards, and takes turns with others. Absent: none; it has turns of its own, and a
+   * small part of the processors.
+   */
   readonly companyId?: string;
 }
 
@@ -70,6 +70,8 @@ export interface AddressChange {
 /** A folder that `snapshot` has filled. Every runtime can read it. */
 export interface SnapshotFolder {
   readonly folder: string;
+  /** As in `EnvironmentRef`. */
+  readonly companyId?: string;
 }
 
 /**
@@ -498,10 +500,7 @@ export interface EnvironmentRuntime {
    * WordPress or can't be read now, and those whose reading takes long; a later call has their result. Does not run PHP, and
    * reads only databases that have changed since the previous call. Rejects when `signal` is aborted.
    */
-  nextEvents(
-    environments: readonly CompanyEnvironment[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, NextEvents>>;
+  nextEvents(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
   /** Reads all WP-Cron events now. Null if the environment doesn't exist or has no WordPress. */
   cronEvents(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
   /**
@@ -509,7 +508,7 @@ export interface EnvironmentRuntime {
    * not run PHP. Rejects when `signal` is aborted.
    */
   packages(
-    environments: readonly CompanyEnvironment[],
+    environments: readonly EnvironmentRef[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, InstalledPackages>>;
   /**
@@ -522,7 +521,7 @@ export interface EnvironmentRuntime {
    * doesn't exist or has no WordPress. Throws `RuntimeFailure` saying what is missing if the database lacks
    * WordPress tables or options.
    */
-  findUser(environment: CompanyEnvironment, email: string): Promise<UserSearch | null>;
+  findUser(environment: EnvironmentRef, email: string): Promise<UserSearch | null>;
   /** Returns null if the environment doesn't exist. */
   diskUse(environment: EnvironmentRef): Promise<DiskUse | null>;
   /** How many bytes environments may still use on their disk together; negative if the reserve is not free. */

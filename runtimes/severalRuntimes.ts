@@ -1,11 +1,5 @@
 /** Several runtimes as one: each call goes to the runtime of its environment. */
-import {
-  type CompanyEnvironment,
-  type EnvironmentRef,
-  type EnvironmentRuntime,
-  RuntimeFailure,
-  type SnapshotFolder,
-} from "./runtime.ts";
+import { type EnvironmentRef, type EnvironmentRuntime, RuntimeFailure, type SnapshotFolder } from "./runtime.ts";
 
 /**
  * Returns the recorded runtimes by environment id. Leaves out environments that are not recorded, because they no longer exist.
@@ -63,8 +57,8 @@ export function combineRuntimes(runtimes: Runtimes, findRuntimes: FindRuntimes):
   }
 
   const ofCompanies = <Answer>(
-    environments: readonly CompanyEnvironment[],
-    ask: (runtime: EnvironmentRuntime, own: readonly CompanyEnvironment[]) => Promise<ReadonlyMap<string, Answer>>,
+    environments: readonly EnvironmentRef[],
+    ask: (runtime: EnvironmentRuntime, own: readonly EnvironmentRef[]) => Promise<ReadonlyMap<string, Answer>>,
   ) => ofEach(environments, ask).then((answers) => new Map(answers));
 
   return {

@@ -10,9 +10,10 @@ import { fileURLToPath } from "node:url";
 import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { findProgram } from "../../tools/programs.ts";
 import { exampleRequest } from "../conformance/conformance.ts";
-import { companyProcesses, removeEmptyGroups, useProcessorGroups } from "../processor/companies.ts";
+import { removeEmptyGroups, useProcessorGroups } from "../processor/companies.ts";
 import { closeEnvironmentGroups, environmentEntries, useEnvironmentGroups } from "../processor/environments.ts";
 import { closeProcessorGroups, groupName, openProcessorGroups } from "../processor/groups.ts";
+import { companyProcesses } from "../testing/companyProcesses.ts";
 import { parametersOf } from "./fastcgi/parameters.ts";
 import { FpmMaster } from "./fpmMaster.ts";
 import { limited } from "./launch.ts";
@@ -134,16 +135,16 @@ test("everything in the sandbox shares the processor time of its company", async
   useProcessorGroups(folder);
   const { master, php } = await startMaster(1);
   expect(await php("echo 'alive';")).toBe("alive");
-  if (groups === null) return expect(companyProcesses()).toEqual(new Map());
+  if (groups === null) return;
   const ids = descendantsOf(process.pid).filter((pid) => /bwrap|php-fpm/.test(commandLineOf(pid)));
   expect(ids.length).toBeGreaterThanOrEqual(4);
-  expect(companyProcesses().get("company")?.toSorted()).toEqual(ids.toSorted());
+  expect(companyProcesses(groups).get("company")?.toSorted()).toEqual(ids.toSorted());
   master.kill();
   await master.exited;
   await expect
     .poll(async () => {
       await removeEmptyGroups();
-      return companyProcesses();
+      return companyProcesses(groups);
     })
     .toEqual(new Map());
 });

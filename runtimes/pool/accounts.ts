@@ -8,15 +8,16 @@
 import { availableParallelism } from "node:os";
 import {
   companiesHaveGroups,
-  companyProcesses,
+  companyTimes,
   runInBackground,
   separateLoudCompanies,
   weighCompanies,
 } from "../processor/companies.ts";
+import { makeTimeCounter } from "../processor/times.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../serving.ts";
 import { makeBackgroundRule } from "./background.ts";
-import { type CompanyUse, makeTimeCounter, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
-import { type CpuTime, cpuTimeOf, createCpuMeter, usedTimeOf } from "./cpuTime.ts";
+import { type CompanyUse, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
+import { type CpuTime, cpuTimeOf, createCpuMeter } from "./cpuTime.ts";
 import { defaultSteps, halfLife, type Load, observe } from "./fairness.ts";
 import { isAtFirstRequest, limitsOf } from "./limits.ts";
 import { createLoads } from "./loads.ts";
@@ -28,7 +29,7 @@ import type { Worker } from "./worker.ts";
 /** The half-life of an environment's usage, for display. */
 const recentHalfLife = 120_000;
 const intervalMilliseconds = 500;
-/** Less often, because it reads a file of each process of all companies. */
+/** Less often, because it reads files of all companies. */
 const groupsMilliseconds = 1_000;
 /** A load below this counts as none. */
 const idleCores = 0.001;
@@ -92,7 +93,7 @@ export function createAccounts(
   const environmentLoads = createLoads();
   const isInBackground = makeBackgroundRule(availableParallelism());
   const loudCompanies = makeLoudRule(availableParallelism());
-  const timeSince = makeTimeCounter(usedTimeOf);
+  const timeSince = makeTimeCounter(companyTimes);
   let ofLoud: Load = { cores: 0, at: performance.now() };
   let use: CompanyUse = new Map();
 
@@ -120,7 +121,7 @@ export function createAccounts(
   }
 
   function updateGroups(now: number): void {
-    const times = timeSince(companyProcesses());
+    const times = timeSince();
     const loud = loudCompanies(times, now);
     const milliseconds = [...loud].reduce((sum, company) => sum + (times.get(company) ?? 0), 0);
     ofLoud = observe(ofLoud, milliseconds, now, halfLife);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type CompanyUse, makeTimeCounter, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
+import { type CompanyUse, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
 
 /** What companies use after they have used these cores for some seconds. */
 function after(seconds: number, cores: Readonly<Record<string, number>>, before: CompanyUse = new Map()): CompanyUse {
@@ -31,25 +31,4 @@ test("a new company comes first", () => {
 test("what a company used is forgotten after some minutes", () => {
   const busy = after(60, { quiet: 0.1, busy: 1.5 });
   expect(weights(after(300, { quiet: 0.1, busy: 0.1 }, busy))).toEqual({ quiet: 1 / 8, busy: 1 / 8 });
-});
-
-test("the time of companies' processes is counted whenever they started or ended", () => {
-  const times = new Map<number, number>();
-  const count = makeTimeCounter((pid) => times.get(pid) ?? null);
-  const counted = (used: Readonly<Record<number, number>>) => {
-    times.clear();
-    for (const [pid, time] of Object.entries(used)) times.set(Number(pid), time);
-    return Object.fromEntries(
-      count(
-        new Map([
-          ["a", [1, 9]],
-          ["b", [2]],
-        ]),
-      ),
-    );
-  };
-  expect(counted({ 1: 100 })).toEqual({ a: 100, b: 0 });
-  expect(counted({ 1: 150, 2: 20 })).toEqual({ a: 50, b: 20 });
-  expect(counted({ 2: 20 })).toEqual({ a: 0, b: 0 });
-  expect(counted({ 1: 30, 2: 5 })).toEqual({ a: 30, b: 5 });
 });

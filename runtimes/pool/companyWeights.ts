@@ -48,30 +48,3 @@ function partOf(cores: number, largest: number): number {
   // In powers of two, so that the system's settings rarely change.
   return 2 ** Math.round(Math.log2(Math.min(range, Math.max(1, ratio))));
 }
-
-/**
- * Returns a function that gets each company's present processes and returns the milliseconds of CPU time that they have used since the
- * previous call. `timeOf` measures a process since its start; null: it is gone.
- */
-export function makeTimeCounter(
-  timeOf: (pid: number) => number | null,
-): (processes: ReadonlyMap<string, readonly number[]>) => ReadonlyMap<string, number> {
-  let before = new Map<number, number>();
-  return (processes) => {
-    const now = new Map<number, number>();
-    const sum = (pids: readonly number[]) => {
-      let total = 0;
-      for (const pid of pids) {
-        const used = timeOf(pid) ?? 0;
-        now.set(pid, used);
-        // A smaller time is that of a new process with the id of an ended one.
-        const known = before.get(pid) ?? 0;
-        total += used >= known ? used - known : used;
-      }
-      return total;
-    };
-    const used = new Map([...processes].map(([company, pids]) => [company, sum(pids)]));
-    before = now;
-    return used;
-  };
-}

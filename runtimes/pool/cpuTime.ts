@@ -1,5 +1,6 @@
 /** CPU time of processes, as the system counts it. */
 import { readFileSync } from "node:fs";
+import { timeOfProcess } from "../processor/times.ts";
 
 /** In milliseconds. */
 export interface CpuTime {
@@ -9,26 +10,12 @@ export interface CpuTime {
   readonly wanted: number;
 }
 
-/** Linux counts CPU time in these ticks on every machine. */
-const tickMilliseconds = 10;
 const nanosecondsPerMillisecond = 1e6;
 
 /** Reads a process's CPU time since its start. Null if the system doesn't report it, or the process is gone. */
 export function cpuTimeOf(pid: number): CpuTime | null {
-  const used = usedTimeOf(pid);
-  return used === null ? null : { used, wanted: wantedTimeOf(pid) ?? used };
-}
-
-/** Like `cpuTimeOf`, but reads only how many milliseconds the process has used. */
-export function usedTimeOf(pid: number): number | null {
-  try {
-    const text = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The preceding name may contain anything, including brackets and spaces.
-    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * tickMilliseconds;
-  } catch {
-    return null;
-  }
+  const used = timeOfProcess(pid)?.milliseconds;
+  return used === undefined ? null : { used, wanted: wantedTimeOf(pid) ?? used };
 }
 
 /** Reads the wanted CPU time of PHP's thread. Null if the system does not count it. */

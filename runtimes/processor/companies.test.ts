@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { companyProcesses } from "../testing/companyProcesses.ts";
 import {
-  companyProcesses,
+  companyTimes,
   removeEmptyGroups,
   runAsSpare,
   runInBackground,
@@ -17,6 +18,17 @@ import {
   weighCompanies,
 } from "./companies.ts";
 import { closeProcessorGroups, type Groups, groupsAt, hasProcessorGroups, openProcessorGroups } from "./groups.ts";
+import { makeTimeCounter } from "./times.ts";
+
+/** Keeps a processor busy for this long, and resolves when that is over. */
+async function work(milliseconds: number, onStart: (pid: number | undefined) => void): Promise<void> {
+  // It begins when it may have moved.
+  const script = `process.once("message", () => { while (process.cpuUsage().user < ${milliseconds * 1_000}); process.exit(); })`;
+  const child = spawn(process.execPath, ["-e", script], { stdio: ["ignore", "ignore", "ignore", "ipc"] });
+  onStart(child.pid);
+  child.send("begin");
+  await once(child, "exit");
+}
 
 describe("groups of this machine", () => {
   let data: string;
@@ -76,7 +88,7 @@ describe("groups of this machine", () => {
     shareProcessor("one", pid);
     if (groups === null) return;
     await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
-    expect(companyProcesses()).toEqual(new Map([["one", [pid]]]));
+    expect(companyProcesses(groups)).toEqual(new Map([["one", [pid]]]));
     const group = path.join(groups.foreground, "one");
     const file = ["cpu.shares", "cpu.weight"].map((name) => path.join(group, name)).find(existsSync) ?? "";
     const shown = () => Number(readFileSync(file, "utf8"));
@@ -87,13 +99,62 @@ describe("groups of this machine", () => {
     expect(shown()).toBe(usual / 4);
   });
 
+  /** What the company has used since the previous call. */
+  function counted(company: string): () => number {
+    const count = makeTimeCounter(companyTimes);
+    return () => count().get(company) ?? 0;
+  }
+
+  test("the time of processes that have ended counts once, wherever the company's group was", async () => {
+    const count = counted("one");
+    const join = (pid: number | undefined) => shareProcessor("one", pid);
+    await work(200, join);
+    if (groups === null) return expect(count()).toBe(0);
+    const here = groups;
+    expect(count()).toBeGreaterThan(150);
+    expect(count()).toBeLessThan(10);
+
+    await work(200, join);
+    await separateLoudCompanies(new Set(["one"]));
+    await work(200, join);
+    await separateLoudCompanies(new Set());
+    expect(count()).toBeGreaterThan(350);
+    expect(count()).toBeLessThan(10);
+
+    await work(200, join);
+    const isThere = () => companyProcesses(here).has("one");
+    await vi.waitUntil(async () => {
+      await removeEmptyGroups();
+      return !isThere();
+    });
+    await work(200, join);
+    expect(count()).toBeGreaterThan(350);
+    expect(count()).toBeLessThan(10);
+  });
+
+  test("a loud company without processes at the moment stays in the background", async () => {
+    shareProcessor("one", start());
+    if (groups === null) return;
+    const here = groups;
+    const { background, foreground } = groups;
+    await vi.waitUntil(() => companyProcesses(here).get("one")?.length === 1);
+    for (const child of children) child.kill("SIGKILL");
+    await vi.waitUntil(() => companyProcesses(here).get("one")?.length === 0);
+    await separateLoudCompanies(new Set(["one"]));
+    await removeEmptyGroups();
+    expect([background, foreground].map((folder) => existsSync(path.join(folder, "one")))).toEqual([true, false]);
+    await separateLoudCompanies(new Set());
+    await removeEmptyGroups();
+    expect([background, foreground].map((folder) => existsSync(path.join(folder, "one")))).toEqual([false, false]);
+  });
+
   test("a worker that is started in advance has the smallest weight until it gets a company", async () => {
     const pid = start();
     runAsSpare(pid);
     if (groups === null) return;
     await vi.waitUntil(() => /\/spares$/m.test(groupsOf(pid)));
     await removeEmptyGroups();
-    expect(companyProcesses()).toEqual(new Map());
+    expect(companyProcesses(groups)).toEqual(new Map());
     shareProcessor("one", pid);
     await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
     await removeEmptyGroups();
@@ -165,7 +226,7 @@ describe("groups of this machine", () => {
     const next = start();
     shareProcessor("one", next);
     await vi.waitUntil(() => arePlaced("one", background, [next]));
-    expect(companyProcesses().get("one")).toEqual([...pids, next]);
+    expect(companyProcesses(groups).get("one")).toEqual([...pids, next]);
 
     await separateLoudCompanies(new Set());
     expect(arePlaced("one", foreground, [...pids, next])).toBe(true);

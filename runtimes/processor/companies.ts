@@ -1,18 +1,10 @@
-/** Puts processes into the control groups of their companies (`groups.ts`), and sets what part of the time these groups get. */
+/** Puts processes into the control groups of their companies (`groups.ts`), counts their time, and sets what part of it they get. */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { environmentCompanies, type GroupEntry, removeEmptyEnvironmentGroups } from "./environments.ts";
-import {
-  companiesIn,
-  type Groups,
-  groupsAt,
-  ignoreErrors,
-  sparesName,
-  writeBackground,
-  writeWeight,
-} from "./groups.ts";
-import { placeOf } from "./place.ts";
+import { companiesIn, type Groups, groupsOf, ignoreErrors, writeBackground, writeWeight } from "./groups.ts";
+import { type CompanyTimes, timeOfGroup, timeOfProcess, type UsedTime } from "./times.ts";
 
 interface Current extends Groups {
   /** Null until it was set: an earlier edge may have left it either way. */
@@ -21,17 +13,30 @@ interface Current extends Groups {
   weights: ReadonlyMap<string, number>;
   /** Whether this process is in the edge's group, and so are processes that it starts. */
   isEdge: boolean;
+  /** Companies in the background. */
+  loud: ReadonlySet<string>;
+  /** What groups had counted until they were removed, which may be more than at the last reading. */
+  removed: readonly RemovedGroup[];
 }
+
+interface RemovedGroup {
+  readonly company: string;
+  readonly time: UsedTime;
+  readonly at: number;
+}
+
+/** Much longer than between two readings. */
+const removedMilliseconds = 60_000;
 
 let current: Current | null = null;
 
 /** Makes the functions below use the groups of this installation, if the supervisor could make them. Call it at startup. */
 export function useProcessorGroups(data: string): void {
-  const place = placeOf("self");
-  if (place === null) return;
-  const groups = groupsAt(place, data);
-  if (!existsSync(groups.background)) return;
-  current = { ...groups, isInBackground: null, weights: new Map(), isEdge: false };
+  const groups = groupsOf("self", data);
+  if (groups === null || !existsSync(groups.background)) return;
+  const counted = groups.counted !== null && existsSync(groups.counted) ? groups.counted : null;
+  const started = { isInBackground: null, weights: new Map(), isEdge: false, loud: new Set<string>(), removed: [] };
+  current = { ...groups, counted, ...started };
 }
 
 /** Whether control groups divide processor time between companies. */
@@ -56,15 +61,21 @@ export function joinEdgeGroup(): void {
 export function shareProcessor(company: string, pid: number | undefined): void {
   if (current === null || pid === undefined) return;
   const groups = current;
+  void moveInOrder(pid, () => join(company, pid, groups));
+}
+
+async function join(company: string, pid: number, groups: Groups): Promise<void> {
   // The edge's group would give it much more time.
-  void moveInOrder(pid, () => move(groupFor(company, groups), pid).catch(() => move(groups.services, pid)));
+  await move(groupFor(company, groups), pid).catch(() => move(groups.services, pid));
+  if (groups.counted !== null) await move(path.join(groups.counted, company), pid);
 }
 
 /** What a process has to write to join the group of its company before it starts others. Empty if there are no groups. */
 export function companyEntries(company: string): readonly GroupEntry[] {
   // With its environment's group, it joins a company's group there.
   if (current === null || environmentCompanies() !== null || !existsSync(current.foreground)) return [];
-  return [{ folder: groupFor(company, current), file: "cgroup.procs", value: "0" }];
+  const counted = current.counted === null ? [] : [path.join(current.counted, company)];
+  return [groupFor(company, current), ...counted].map((folder) => ({ folder, file: "cgroup.procs", value: "0" }));
 }
 
 function groupFor(company: string, { background, foreground }: Groups): string {
@@ -72,9 +83,11 @@ function groupFor(company: string, { background, foreground }: Groups): string {
   return path.join(isLoud ? background : foreground, company);
 }
 
-/** Moves a worker that is started in advance to the group of those, until it gets a company. */
-export function runAsSpare(pid: number): void {
-  shareProcessor(sparesName, pid);
+/** Moves a process that has just been started, and works for no company (yet), to the group of those. */
+export function runAsSpare(pid: number | undefined): void {
+  if (current === null || pid === undefined) return;
+  const { spares, services } = current;
+  void moveInOrder(pid, () => move(spares, pid).catch(() => move(services, pid)));
 }
 
 /** Moves a process that works for the server, and was started by the edge, out of the edge's group. */
@@ -118,6 +131,7 @@ export function runInBackground(isBackground: boolean): void {
 export async function separateLoudCompanies(loud: ReadonlySet<string>): Promise<void> {
   if (current === null) return;
   const { background, foreground } = current;
+  current.loud = loud;
   idleWithEnvironments(loud);
   const toBackground = companiesIn(foreground).filter((company) => loud.has(company));
   const toForeground = companiesIn(background).filter((company) => !loud.has(company));
@@ -147,14 +161,13 @@ async function moveCompany(
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
   const [group, target] = [path.join(from, company), path.join(to, company)];
+  // It may have no processes now: the next ones start where its group is.
+  await mkdir(target, { recursive: true }).catch(() => undefined);
   await Promise.all(processesOf(group).map((pid) => moveInOrder(pid, () => move(target, pid))));
   const weight = current?.weights.get(company);
-  if (current !== null && weight !== undefined && !setWeight(target, weight)) {
-    // It has no processes now, and a group that is made later has the usual weight.
-    current.weights = new Map([...current.weights].filter(([name]) => name !== company));
-  }
+  if (weight !== undefined) setWeight(target, weight);
   // Fails if processes have been added meanwhile, which the next call moves.
-  await rmdir(group).catch(() => undefined);
+  await removeGroup(company, group);
 }
 
 /**
@@ -182,16 +195,29 @@ function setWeight(group: string, weight: number): boolean {
   }
 }
 
-/** Returns the ids of the processes of each company that has a group. */
-export function companyProcesses(): ReadonlyMap<string, readonly number[]> {
+/** Returns what each company has used that has a group, or had one until recently. */
+export function companyTimes(): CompanyTimes {
   if (current === null) return new Map();
-  const found = new Map<string, readonly number[]>();
-  for (const folder of companyFolders(current)) {
-    for (const company of companiesIn(folder)) {
-      found.set(company, [...(found.get(company) ?? []), ...processesOf(path.join(folder, company))]);
-    }
+  const times = new Map<string, UsedTime[]>();
+  const add = (company: string, more: readonly UsedTime[]) =>
+    times.set(company, [...(times.get(company) ?? []), ...more]);
+  for (const folder of countingFolders(current)) {
+    for (const company of companiesIn(folder)) add(company, timesIn(path.join(folder, company)));
   }
-  return found;
+  const now = performance.now();
+  current.removed = current.removed.filter(({ at }) => now - at < removedMilliseconds);
+  for (const { company, time } of current.removed) add(company, [time]);
+  return times;
+}
+
+/** The folders with groups that count the time of companies. */
+function countingFolders(groups: Groups): readonly string[] {
+  return groups.counted === null ? companyFolders(groups) : [groups.counted];
+}
+
+function timesIn(group: string): readonly UsedTime[] {
+  const time = timeOfGroup(group);
+  return time === null ? processesOf(group).flatMap((pid) => timeOfProcess(pid) ?? []) : [time];
 }
 
 /** Also the processes of groups in the group. */
@@ -208,14 +234,32 @@ function processesOf(group: string): readonly number[] {
   }
 }
 
-/** Removes the groups of companies and environments that have no processes. */
+/** Removes the groups of companies and environments that have no processes. Loud companies stay in the background. */
 export async function removeEmptyGroups(): Promise<void> {
-  await removeEmptyEnvironmentGroups();
-  if (current === null) return;
-  const groups = [current.background, current.foreground].flatMap((folder) =>
-    companiesIn(folder).map((company) => path.join(folder, company)),
+  if (current === null) return removeEmptyEnvironmentGroups();
+  const { background, foreground, counted, loud } = current;
+  const environments = environmentCompanies();
+  await removeEmptyEnvironmentGroups((group) =>
+    path.dirname(group) === environments ? removeGroup(path.basename(group), group) : rmdir(group),
   );
-  await Promise.all(groups.map((group) => rmdir(group).catch(() => undefined)));
+  const quiet = companiesIn(background).filter((company) => !loud.has(company));
+  await Promise.all([
+    ...quiet.map((company) => removeGroup(company, path.join(background, company))),
+    ...[foreground, ...(counted === null ? [] : [counted])].flatMap((folder) =>
+      companiesIn(folder).map((company) => removeGroup(company, path.join(folder, company))),
+    ),
+  ]);
   // A group that is made again has the usual weight.
   current.weights = new Map();
+}
+
+/** Removes a company's group, unless it has processes, and remembers what it has counted. */
+async function removeGroup(company: string, group: string): Promise<void> {
+  const time = timeOfGroup(group);
+  const isRemoved = await rmdir(group).then(
+    () => true,
+    () => false,
+  );
+  if (current === null || !isRemoved || time === null) return;
+  current.removed = [...current.removed, { company, time, at: performance.now() }];
 }

@@ -161,17 +161,17 @@ export async function removeEnvironmentGroups(owner: GroupOwner): Promise<void> 
   for (const tree of Object.values(current)) await rmdir(groupOf(tree, owner)).catch(() => undefined);
 }
 
-/** Removes the groups of all environments that have no processes. */
-export async function removeEmptyEnvironmentGroups(): Promise<void> {
-  for (const { folder } of Object.values(current)) await removeEmptyIn(folder);
+/** Removes the groups of all environments that have no processes. `remove`: removes an empty group, or else rejects. */
+export async function removeEmptyEnvironmentGroups(remove: (group: string) => Promise<void> = rmdir): Promise<void> {
+  for (const { folder } of Object.values(current)) await removeEmptyIn(folder, remove);
 }
 
-async function removeEmptyIn(folder: string): Promise<void> {
+async function removeEmptyIn(folder: string, remove: (group: string) => Promise<void> = rmdir): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   for (const entry of entries.filter((one) => one.isDirectory())) {
     const group = path.join(folder, entry.name);
-    await removeEmptyIn(group);
-    await rmdir(group).catch(() => undefined);
+    await removeEmptyIn(group, remove);
+    await remove(group).catch(() => undefined);
   }
 }
 

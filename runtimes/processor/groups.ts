@@ -30,11 +30,19 @@ export interface Groups {
   /** These two have one group for each company that has processes there. */
   readonly background: string;
   readonly foreground: string;
-  /** For workers that are started in advance: in the background with the smallest weight, because nobody waits for them. */
+  /**
+   * For processes that work for no company, such as workers that are started in advance: in the background with the smallest weight,
+   * because nobody waits for them.
+   */
   readonly spares: string;
   readonly edge: string;
   /** For the server's other processes. */
   readonly services: string;
+  /**
+   * Has one group for each company where time is counted in a hierarchy of its own, as version 1 may do. Null: the groups of companies
+   * above count, if any do.
+   */
+  readonly counted: string | null;
 }
 
 /** The name of the spares' group, which no company can have. */
@@ -75,8 +83,15 @@ function installationAt({ version, folder }: Place, data: string): string {
   return depth === -1 ? path.join(folder, groupName(data)) : parts.slice(0, depth + 1).join(path.sep);
 }
 
-/** The groups of the installation with this data folder, which may not exist, as seen by a process at this place. */
-export function groupsAt(place: Place, data: string): Groups {
+/** The groups of the installation with this data folder, which may not exist, as seen by a process. Null if the machine has none. */
+export function groupsOf(pid: number | "self", data: string): Groups | null {
+  const place = placeOf(pid);
+  return place === null ? null : groupsAt(place, data, placeOf(pid, "cpuacct"));
+}
+
+/** Like `groupsOf`, for a process at this place. `counting`: where its time is counted. */
+export function groupsAt(place: Place, data: string, counting: Place | null = null): Groups {
+  const countsElsewhere = counting?.version === 1 && place.version === 1 && counting.folder !== place.folder;
   const installation = installationAt(place, data);
   const background = path.join(installation, groupName(data));
   return {
@@ -86,6 +101,7 @@ export function groupsAt(place: Place, data: string): Groups {
     foreground: `${background}-quiet`,
     edge: `${background}-edge`,
     services: path.join(installation, servicesName),
+    counted: countsElsewhere ? installationAt(counting, data) : null,
   };
 }
 
@@ -97,8 +113,8 @@ export function groupsAt(place: Place, data: string): Groups {
 export function openProcessorGroups(data: string): Groups | null {
   const place = placeOf("self");
   if (place === null) return null;
-  const groups = groupsAt(place, data);
-  const { version, background, foreground, spares, edge } = groups;
+  const groups = groupsAt(place, data, placeOf("self", "cpuacct"));
+  const { version, background, foreground, spares, edge, counted } = groups;
   try {
     if (version === 2) moveServices(place.folder);
     else joinInstallation(groups);
@@ -112,6 +128,8 @@ export function openProcessorGroups(data: string): Groups | null {
     writeWeight(edge, version, weights.edge);
     mkdirSync(spares, { recursive: true });
     writeWeight(spares, version, weights.spares);
+    // Without it, processes that exist are counted.
+    if (counted !== null) ignoreErrors(() => mkdirSync(counted, { recursive: true }));
     return groups;
   } catch {
     if (version === 1) leaveInstallation(groups);
@@ -174,9 +192,8 @@ export const closing = { attempts: 40, milliseconds: 25 };
 
 /** Removes the groups, whose processes must have ended. Others may still use them, so errors are ignored. */
 export async function closeProcessorGroups(data: string): Promise<void> {
-  const place = placeOf("self");
-  if (place === null) return;
-  const groups = groupsAt(place, data);
+  const groups = groupsOf("self", data);
+  if (groups === null) return;
   for (let attempt = 0; foldersOf(groups).some(existsSync) && attempt < closing.attempts; attempt += 1) {
     // A process that has ended stays in its group for a moment.
     if (attempt > 0) await setTimeout(closing.milliseconds);
@@ -186,13 +203,14 @@ export async function closeProcessorGroups(data: string): Promise<void> {
 }
 
 /** The folders of all groups that this installation has made, inner ones first. */
-function foldersOf({ version, background, foreground, spares, edge, services }: Groups): readonly string[] {
-  const ofCompanies = [background, foreground].flatMap((folder) =>
+function foldersOf({ version, background, foreground, spares, edge, services, counted }: Groups): readonly string[] {
+  const more = counted === null ? [] : [counted];
+  const ofCompanies = [background, foreground, ...more].flatMap((folder) =>
     companiesIn(folder).map((company) => path.join(folder, company)),
   );
   // With version 2, systemd has made the group of the installation, and this process stays in that of the server's processes.
   const own = version === 1 ? [services, path.dirname(services)] : [];
-  return [...ofCompanies, spares, background, foreground, edge, ...own];
+  return [...ofCompanies, ...more, spares, background, foreground, edge, ...own];
 }
 
 function removeGroups(groups: readonly string[]): void {
@@ -201,8 +219,7 @@ function removeGroups(groups: readonly string[]): void {
 
 /** Whether the installation whose supervisor has this process id divides processor time with control groups. */
 export function hasProcessorGroups(data: string, pid: number): boolean {
-  const place = placeOf(pid);
-  return place !== null && existsSync(groupsAt(place, data).background);
+  return existsSync(groupsOf(pid, data)?.background ?? "");
 }
 
 /** The companies that have a group in this folder. */

@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
-/** What control groups divide or limit, as Linux names it. */
-export type Controller = "cpu" | "memory" | "pids";
+/** What control groups divide, count or limit, as Linux names it. `cpuacct` is only of version 1; with version 2, all groups count. */
+export type Controller = "cpu" | "cpuacct" | "memory" | "pids";
 
 export interface Place {
   readonly version: 1 | 2;

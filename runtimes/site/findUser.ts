@@ -1,13 +1,13 @@
 /** Finds a user of a release's WordPress. */
 import type { Release } from "../releases.ts";
-import type { CompanyEnvironment, UserSearch } from "../runtime.ts";
+import type { EnvironmentRef, UserSearch } from "../runtime.ts";
 import { databaseOf, recordOf } from "./release.ts";
 import type { SiteDatabase } from "./siteDatabase.ts";
 import { withScratch } from "./withScratch.ts";
 
 /** Implements `Runtime.findUser`. Null if there is no WordPress. `live` is the environment's folder. */
 export async function findUser(
-  of: CompanyEnvironment,
+  of: EnvironmentRef,
   release: Release,
   live: string,
   email: string,

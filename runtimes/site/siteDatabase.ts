@@ -8,7 +8,6 @@
  */
 import type {
   AddressChange,
-  CompanyEnvironment,
   CronEvents,
   EnvironmentRef,
   InstalledPackages,
@@ -65,14 +64,14 @@ export interface MovedSite {
 /** Finds when WP-Cron events are due. */
 export interface EventReader {
   /** Implements `Runtime.nextEvents`. */
-  next(environments: readonly CompanyEnvironment[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
+  next(environments: readonly EnvironmentRef[], signal: AbortSignal): Promise<ReadonlyMap<string, NextEvents>>;
   /** Implements `Runtime.cronEvents`. */
   all(environment: EnvironmentRef, signal: AbortSignal): Promise<CronEvents | null>;
 }
 
 /** Implements `Runtime.packages`. */
 export type PackageReader = (
-  wanted: readonly CompanyEnvironment[],
+  wanted: readonly EnvironmentRef[],
   signal: AbortSignal,
 ) => Promise<ReadonlyMap<string, InstalledPackages>>;
 

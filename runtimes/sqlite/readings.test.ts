@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSuspects, partyOf } from "./readings.ts";
+import { createSuspects, jobSource, partyOf } from "./readings.ts";
 
 test("the pause after a failure doubles up to an hour", () => {
   let now = 0;
@@ -21,4 +21,11 @@ test("environments of a company share its turns", () => {
   const one = { id: "one", number: 1 };
   expect(partyOf([{ ...one, companyId: "company" }])).toBe("company");
   expect(partyOf([one])).toBe("one");
+});
+
+test("the time of a reading counts towards a company only if it reads nothing of others", () => {
+  const of = (companyId?: string) => ({ id: "x", number: 5, ...(companyId !== undefined && { companyId }) });
+  expect(jobSource([of("a"), of("a")])).toEqual({ number: 5, companyId: "a" });
+  expect(jobSource([of("a"), of("b")])).toEqual({ number: 5 });
+  expect(jobSource([of()])).toEqual({ number: 5 });
 });

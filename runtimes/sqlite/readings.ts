@@ -3,7 +3,8 @@
  * and less often.
  */
 import { availableParallelism } from "node:os";
-import type { CompanyEnvironment } from "../runtime.ts";
+import type { JobFiles } from "../confinement.ts";
+import type { EnvironmentRef } from "../runtime.ts";
 import { createTurns } from "../turns.ts";
 
 const total = Math.max(2, availableParallelism());
@@ -12,9 +13,16 @@ const total = Math.max(2, availableParallelism());
 export const readingTurns = createTurns({ total, perParty: Math.ceil(total / 2) });
 
 /** Whose turn it is. A batch may be of many companies. */
-export function partyOf(batch: readonly CompanyEnvironment[]): string {
+export function partyOf(batch: readonly EnvironmentRef[]): string {
   const [only] = batch;
   return only === undefined || batch.length > 1 ? "" : (only.companyId ?? only.id);
+}
+
+/** Whose files one process reads. Its time counts towards a company only if all of the batch is that company's. */
+export function jobSource([first, ...others]: readonly [EnvironmentRef, ...EnvironmentRef[]]): JobFiles["source"] {
+  const { number, companyId } = first;
+  const isOfOne = companyId !== undefined && others.every((other) => other.companyId === companyId);
+  return isOfOne ? { number, companyId } : { number };
 }
 
 /** Pause after a reading that never ended; doubles with each failure. Milliseconds. */

@@ -1,5 +1,5 @@
 /** Reads the installed plugins and themes of environments that may have changed since the last reading. */
-import type { CompanyEnvironment, InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts";
+import type { EnvironmentRef, InstalledPackages, Runtime } from "@sitewright/runtimes/runtime.ts";
 import { applyOffers } from "../packages/applyOffers.ts";
 import { versionKey } from "../packages/versions.ts";
 import type { Database } from "../store/database.ts";
@@ -24,7 +24,7 @@ interface ReadDuePackagesOptions {
 }
 
 /** Reads the packages of these environments now and stores them. */
-type ReadPackages = (environments: readonly CompanyEnvironment[], signal: AbortSignal) => Promise<void>;
+type ReadPackages = (environments: readonly EnvironmentRef[], signal: AbortSignal) => Promise<void>;
 
 /** The result of a batch is stored at once. */
 const batchSize = 100;

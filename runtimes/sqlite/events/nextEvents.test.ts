@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import type { CompanyEnvironment, CronEvents, EnvironmentRef } from "../../runtime.ts";
+import type { CronEvents, EnvironmentRef } from "../../runtime.ts";
 import { giveToEnvironment } from "../../site/release.ts";
 import { createEventReader, type Reading } from "./nextEvents.ts";
 
@@ -164,12 +164,12 @@ function makeReader({ batchSize = 1 } = {}) {
     await expect.poll(() => readOf(id)).toBeDefined();
     return readOf(id);
   };
-  const idsOf = async (wanted: readonly CompanyEnvironment[]) => [...(await reader.next(wanted, never)).keys()];
+  const idsOf = async (wanted: readonly EnvironmentRef[]) => [...(await reader.next(wanted, never)).keys()];
   return { reader, reads, begun, idsOf, stopWaiting: enough.resolve };
 }
 
 /** Companies share turns with other tests, so each test has its own. */
-async function sitesOf(companyId: string, count: number): Promise<CompanyEnvironment[]> {
+async function sitesOf(companyId: string, count: number): Promise<EnvironmentRef[]> {
   return Promise.all(Array.from({ length: count }, async () => ({ ...(await site(5)), companyId })));
 }
 

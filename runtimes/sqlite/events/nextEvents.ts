@@ -9,17 +9,11 @@ import type { Confinement } from "../../confinement.ts";
 import { setDeadline } from "../../deadline.ts";
 import { environmentFolders } from "../../folders.ts";
 import { runTenantJob } from "../../job.ts";
-import {
-  type CompanyEnvironment,
-  type CronEvents,
-  type EnvironmentRef,
-  type NextEvents,
-  RuntimeFailure,
-} from "../../runtime.ts";
+import { type CronEvents, type EnvironmentRef, type NextEvents, RuntimeFailure } from "../../runtime.ts";
 import type { EventReader } from "../../site/siteDatabase.ts";
 import { tablePrefixOf } from "../../site/tablePrefix.ts";
 import { databaseFile } from "../databaseFiles.ts";
-import { createSuspects, partyOf, readingTurns } from "../readings.ts";
+import { createSuspects, jobSource, partyOf, readingTurns } from "../readings.ts";
 import type { EventsSource } from "./cronEvents.ts";
 import type { EventsJob, EventsRead } from "./eventsJob.ts";
 import { openKnownEvents } from "./knownEvents.ts";
@@ -41,7 +35,7 @@ const settledMilliseconds = 1_000;
 const databaseInLive = path.join("current", "database", databaseFile);
 
 interface Due {
-  readonly environment: CompanyEnvironment;
+  readonly environment: EnvironmentRef;
   readonly file: string;
   readonly stamp: string | null;
 }
@@ -74,10 +68,10 @@ async function readInProcess(
   deadlineSeconds: number,
   signal: AbortSignal,
 ): Promise<readonly EventsRead[]> {
-  const [first] = due;
+  const [first, ...others] = due.map(({ environment }) => environment);
   if (first === undefined) return [];
   const reads = [...new Set(sources.map(({ file }) => path.dirname(file)))];
-  const files = { source: first.environment, reads, writes: [] };
+  const files = { source: jobSource([first, ...others]), reads, writes: [] };
   const jobAt = (at: Confinement["at"]): EventsJob => ({
     sources: sources.map(({ file, prefix }) => ({ file: at(file), prefix })),
     scope,

@@ -4,12 +4,12 @@ import type { Confinement } from "../../confinement.ts";
 import { environmentFolders } from "../../folders.ts";
 import { runTenantJob } from "../../job.ts";
 import { currentRelease, partOf } from "../../releases.ts";
-import type { CompanyEnvironment, InstalledPackages } from "../../runtime.ts";
+import type { EnvironmentRef, InstalledPackages } from "../../runtime.ts";
 import { recordOf } from "../../site/release.ts";
 import type { PackageReader } from "../../site/siteDatabase.ts";
 import { tablePrefixOf } from "../../site/tablePrefix.ts";
 import { databaseFile } from "../databaseFiles.ts";
-import { createSuspects, partyOf, readingTurns } from "../readings.ts";
+import { createSuspects, jobSource, partyOf, readingTurns } from "../readings.ts";
 import type { PackagesJob, PackagesRead, PackagesSource } from "./packagesJob.ts";
 
 /** How many environments one process reads. If environments have users of their own, the process is one of them. */
@@ -20,7 +20,7 @@ const singleSeconds = 10;
 const priority = 10;
 
 interface Wanted {
-  readonly environment: CompanyEnvironment;
+  readonly environment: EnvironmentRef;
   readonly source: PackagesSource;
 }
 
@@ -33,10 +33,10 @@ async function read(
   deadlineSeconds: number,
   signal: AbortSignal,
 ): Promise<readonly PackagesRead[]> {
-  const [first] = wanted;
+  const [first, ...others] = wanted.map(({ environment }) => environment);
   if (first === undefined) return [];
   const reads = wanted.flatMap(({ source: { webRoot, file } }) => [webRoot, path.dirname(file)]);
-  const files = { source: first.environment, reads, writes: [] };
+  const files = { source: jobSource([first, ...others]), reads, writes: [] };
   const jobAt = (at: Confinement["at"]): PackagesJob => ({
     sources: wanted.map(({ source: { webRoot, file, prefix } }) => ({ webRoot: at(webRoot), file: at(file), prefix })),
   });
@@ -47,7 +47,7 @@ async function read(
 }
 
 /** Returns what to read, or null if the environment doesn't exist or has no WordPress. */
-async function wantedOf(environment: CompanyEnvironment, environments: string): Promise<Wanted | null> {
+async function wantedOf(environment: EnvironmentRef, environments: string): Promise<Wanted | null> {
   const release = await currentRelease(environmentFolders(environments, environment).live);
   if (release === null) return null;
   if (recordOf(release).wordpressVersion === null) return null;
@@ -70,7 +70,7 @@ type Found = readonly (readonly [id: string, InstalledPackages])[];
 export function createPackageReader(environments: string): PackageReader {
   const suspects = createSuspects();
 
-  async function readNow(all: readonly CompanyEnvironment[], signal: AbortSignal): Promise<Found> {
+  async function readNow(all: readonly EnvironmentRef[], signal: AbortSignal): Promise<Found> {
     // A damaged release must not hide the packages of other environments.
     const batch = await Promise.all(all.map((each) => wantedOf(each, environments).catch(() => null)));
     const existing = batch.filter((each) => each !== null);
@@ -86,7 +86,7 @@ export function createPackageReader(environments: string): PackageReader {
    * Reads several environments in one process, when it is their turn. If that fails, reads each in its own process to find the
    * one that never ends.
    */
-  async function readBatch(all: readonly CompanyEnvironment[], signal: AbortSignal): Promise<Found> {
+  async function readBatch(all: readonly EnvironmentRef[], signal: AbortSignal): Promise<Found> {
     try {
       return await readingTurns.run(partyOf(all), () => readNow(all, signal), signal);
     } catch {
