@@ -31,14 +31,10 @@ async function layOutWordPress(webRoot: string, release: Release, { assets, data
 }
 
 /** Implements `Runtime.exportSite`: creates the folder atomically, unless it exists. */
-export async function exportSite(
-  { folder: source }: SnapshotFolder,
-  folder: string,
-  context: SiteContext,
-): Promise<SiteExport> {
-  const release = await releaseIn(source);
+export async function exportSite(source: SnapshotFolder, folder: string, context: SiteContext): Promise<SiteExport> {
+  const release = await releaseIn(source.folder);
   const facts = recordOf(release);
-  const [files, database] = await Promise.all([partOf(release, "public"), databaseOf({ folder: source }, release)]);
+  const [files, database] = await Promise.all([partOf(release, "public"), databaseOf(source, release)]);
   let dumped: Pick<SiteExport, "tables" | "notes"> = { tables: 0, notes: [] };
   const build = async (target: string) => {
     await chmod(target, 0o700);

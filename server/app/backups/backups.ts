@@ -16,6 +16,7 @@ import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { unknownCursor } from "../lists.ts";
 import { addressOf } from "../sites/addresses.ts";
+import { environmentInput } from "../sites/environmentInput.ts";
 import { rebuildRequest } from "./rebuild.ts";
 
 interface BackupQuery {
@@ -45,7 +46,7 @@ function placeAfter({ backups }: BackupList, id: number): number {
 export function add(context: Context, environmentId: string, request: Static<typeof ManualBackup>): Promise<string> {
   return context.inTransaction(async (transaction) => {
     const environment = await requireEnvironment(transaction, environmentId);
-    const { id, number } = environment;
+    const { id } = environment;
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "addManualBackup",
       companyId: environment.company_id,
@@ -53,7 +54,7 @@ export function add(context: Context, environmentId: string, request: Static<typ
       environmentId: id,
       locks: [id],
       input: {
-        environment: { id, number },
+        environment: environmentInput(environment),
         address: addressOf(context.settings, environment),
         note: request.tag === undefined || request.tag.trim() === "" ? null : request.tag,
       } satisfies AddManualBackupInput,
@@ -121,7 +122,7 @@ export function restore(
         token: randomUUID(),
         backupId: backup.id,
         backupName: backup.name,
-        target: { id: target.id, number: target.number },
+        target: environmentInput(target),
         address: addressOf(context.settings, target),
         only: request.only ?? null,
         withoutBackup: request.without_backup ?? false,

@@ -123,5 +123,5 @@ export async function reinsertEnvironmentWithDomains(
   if (!(await insertPrimaryDomain(transaction, domain))) return null;
   const { primary, leftOut } = await reinsertDomains(transaction, domain, domains);
   const address = addressOf(context.settings, primary ?? { host, is_https: false });
-  return { environment: { id, number }, address, backupId: backup_id, leftOut };
+  return { environment: { id, number, companyId }, address, backupId: backup_id, leftOut };
 }

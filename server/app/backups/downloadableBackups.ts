@@ -14,6 +14,7 @@ import { canWrite } from "../company/access.ts";
 import type { App, Context, OpenDownload } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { addressOf } from "../sites/addresses.ts";
+import { environmentInput } from "../sites/environmentInput.ts";
 import { requireBackup } from "./backups.ts";
 
 const hour = 3_600_000;
@@ -59,7 +60,7 @@ export function add(
     if (!environment) throw new NotFound();
     const backup =
       request.backup_id === undefined ? null : await requireBackup(context, transaction, request.backup_id);
-    const { id: envId, number, company_id: companyId, site_id: siteId } = environment;
+    const { id: envId, company_id: companyId, site_id: siteId } = environment;
     const row = { id: randomUUID(), companyId, siteId, environmentId: envId };
     const fileName = `${environment.site_name}-${environment.name}-${timestampOf(backup?.created_at ?? new Date())}.zip`;
     const expiresAt = new Date(Date.now() + context.downloadHours * hour);
@@ -73,7 +74,7 @@ export function add(
       locks: [],
       input: {
         id: row.id,
-        environment: { id: envId, number },
+        environment: environmentInput(environment),
         address: addressOf(context.settings, environment),
         environmentName: `${environment.site_display_name}, ${environment.display_name}`,
         backup: backup && { id: backup.id, name: backup.name },

@@ -6,17 +6,18 @@ import type { Database } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Settings } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
+import { environmentInput } from "../sites/environmentInput.ts";
 
 /** `backupId` null: restores the latest intact backup. */
 export function rebuildRequest(settings: Settings, environment: EnvironmentFacts, backupId: number | null) {
-  const { id, number, company_id: companyId, site_id: siteId } = environment;
+  const { id, company_id: companyId, site_id: siteId } = environment;
   const address = addressOf(settings, environment);
   return {
     kind: "rebuildEnvironment",
     companyId,
     siteId,
     environmentId: id,
-    input: { environment: { id, number }, address, backupId } satisfies RebuildEnvironmentInput,
+    input: { environment: environmentInput(environment), address, backupId } satisfies RebuildEnvironmentInput,
     activityParameters: { environmentName: environment.display_name, siteName: environment.site_display_name },
   } as const satisfies Partial<OperationRequest>;
 }

@@ -6,6 +6,7 @@ import { systemActor } from "@sitewright/server/store/company/activity.ts";
 import type { Database } from "@sitewright/server/store/database.ts";
 import type { Settings } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
+import { environmentInput } from "../sites/environmentInput.ts";
 
 /** See `server/reconcilers/scheduleBackups.ts`. */
 interface Schedule {
@@ -31,7 +32,7 @@ export function makeScheduledBackup(options: {
       const { environment, failures } = due;
       await noteBackupBegun(transaction, { id: environment.id, dueAt: nextMoment(environment.id) });
       const input: AddScheduledBackupInput = {
-        environment: { id: environment.id, number: environment.number },
+        environment: environmentInput(environment),
         address: addressOf(options.settings, environment),
         isRetry: failures > 0,
         againAfter: pauseAfter(failures + 1),

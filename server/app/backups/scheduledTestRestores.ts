@@ -20,9 +20,14 @@ export function makeTestRestore(options: {
     await options.database.transaction().execute(async (transaction) => {
       const input: TestRestoreInput = {
         backupId,
-        environment: { id: environmentId, number: backup.environmentNumber },
+        environment: { id: environmentId, number: backup.environmentNumber, companyId },
         address: addressOf(options.settings, backup),
-        scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction), runtime: backup.runtime },
+        scratch: {
+          id: randomUUID(),
+          number: await nextEnvironmentNumber(transaction),
+          companyId,
+          runtime: backup.runtime,
+        },
       };
       await noteTestRestoreStarted(transaction, environmentId);
       await options.acceptOperation(transaction, {

@@ -13,6 +13,7 @@ import { recordDone } from "../company/activityEntries.ts";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { addressOf } from "../sites/addresses.ts";
+import { environmentInput } from "../sites/environmentInput.ts";
 import { changeRoutes } from "../traffic/routeChanges.ts";
 import { refuseUnknown } from "./domains.ts";
 
@@ -45,7 +46,7 @@ export async function change(context: Context, environmentId: string, request: C
       locks: [environment.id],
       input: {
         token: randomUUID(),
-        target: { id: environment.id, number: environment.number },
+        target: environmentInput(environment),
         address,
         addressBefore: addressOf(context.settings, environment),
         isEverywhere: request.run_search_and_replace ?? false,

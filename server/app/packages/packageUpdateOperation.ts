@@ -8,6 +8,7 @@ import { findUpdateChecks } from "@sitewright/server/store/packages/updateChecks
 import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";
 import { addressOf } from "../sites/addresses.ts";
+import { environmentInput } from "../sites/environmentInput.ts";
 import { type Starter, startOn } from "../sites/environmentOperations.ts";
 
 export const updateKinds = {
@@ -39,7 +40,7 @@ export async function updateTarget(
   const checks = await findUpdateChecks(transaction, environment.id);
   return {
     token: randomUUID(),
-    target: { id: environment.id, number: environment.number },
+    target: environmentInput(environment),
     address: addressOf(settings, environment),
     checks: checks?.update_checks ?? [],
     pictureThreshold: checks?.picture_threshold ?? null,

@@ -16,6 +16,7 @@ import {
   type SiteAddresses,
 } from "@sitewright/server/store/sites/siteAddresses.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 interface AddressMoveOptions {
   readonly database: Database;
@@ -70,7 +71,7 @@ async function moveOf(
   const address = addressOf(settings, { host: name, is_https: isHttps });
   const addressBefore = addressOf(before, environment);
   if (address === addressBefore) return null;
-  const target = { id: environment.id, number: environment.number };
+  const target = environmentInput(environment);
   const domain = { id, name, isHttps };
   return { token: randomUUID(), target, address, addressBefore, isEverywhere: true, domain, former: domain };
 }

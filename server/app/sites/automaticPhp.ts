@@ -6,6 +6,7 @@ import type { Database } from "@sitewright/server/store/database.ts";
 import type { EnvironmentFacts } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Settings } from "../context.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 /** Returns a function that starts the change; it is queued if the environment is busy. */
 export function makePhpUpdate(options: {
@@ -15,7 +16,7 @@ export function makePhpUpdate(options: {
 }): (environment: EnvironmentFacts, version: string) => Promise<void> {
   return async (environment, version) => {
     const input: ModifyPhpVersionInput = {
-      environment: { id: environment.id, number: environment.number },
+      environment: environmentInput(environment),
       to: version,
       address: addressOf(options.settings, environment),
       isOptOut: null,

@@ -9,6 +9,7 @@ import { insertEnvironment, removeEnvironmentRows } from "@sitewright/server/sto
 import { removeSite } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
 import { addressOf, hostOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 /** The row of a new environment. */
 export interface EnvironmentPlan {
@@ -69,11 +70,12 @@ export async function startCreation(
   { id, number, siteId, phpVersion, address }: NewEnvironment,
   { isNewSite, content, ...request }: Creation,
 ): Promise<string> {
-  const environment = { id, number };
+  const { companyId } = context.caller;
+  const environment = { id, number, companyId };
   const { operationId, isRefused } = await context.acceptOperation(transaction, {
     ...request,
     input: { siteId, isNewSite, environment, phpVersion, address, content } satisfies CreateEnvironmentInput,
-    companyId: context.caller.companyId,
+    companyId,
     siteId,
     environmentId: id,
     // The source must not change while it is copied.
@@ -90,7 +92,7 @@ export async function startCreation(
 export function cloneOf({ settings }: Context, source: EnvironmentFacts): NewContent {
   return {
     kind: "clone",
-    source: { id: source.id, number: source.number },
+    source: environmentInput(source),
     sourceAddress: addressOf(settings, source),
   };
 }

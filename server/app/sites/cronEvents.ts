@@ -1,9 +1,10 @@
 /** The WP-Cron events of an environment, and its last run. */
 import { type CronEvent, type CronEvents, RuntimeFailure, type SiteCronEvents } from "@sitewright/runtimes/runtime.ts";
 import { type CronRun, findCronRun } from "@sitewright/server/store/sites/cronRuns.ts";
-import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
+import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 interface Page {
   readonly limit?: number;
@@ -29,9 +30,9 @@ export async function list(context: Context, environmentId: string, { limit, off
 /** Reports an unreadable database as `problem`, since it is not the caller's mistake. */
 async function readEvents(
   { cronEvents, readInTurn, signal }: Context,
-  { id, number }: { readonly id: string; readonly number: number },
+  environment: EnvironmentFacts,
 ): Promise<CronEvents | null> {
-  return readInTurn(() => cronEvents({ id, number }, signal)).catch((error: unknown) => {
+  return readInTurn(() => cronEvents(environmentInput(environment), signal)).catch((error: unknown) => {
     if (error instanceof RuntimeFailure) return { sites: [], problem: error.message };
     throw error;
   });

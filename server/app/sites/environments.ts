@@ -7,6 +7,7 @@ import type { Context, Settings } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { makeKeptView } from "../keptViews.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 type SiteFacts = Pick<SiteRecord, "id" | "name">;
 
@@ -61,7 +62,7 @@ export function remove(context: Context, environmentId: string, withoutBackup: b
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    const { id, number, name } = environment;
+    const { id, name } = environment;
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "deleteEnvironment",
       companyId: environment.company_id,
@@ -69,7 +70,7 @@ export function remove(context: Context, environmentId: string, withoutBackup: b
       environmentId: id,
       locks: [id],
       input: {
-        environment: { id, number, address: addressOf(context.settings, environment) },
+        environment: { ...environmentInput(environment), address: addressOf(context.settings, environment) },
         isLive: name === "live",
         withoutBackup,
       } satisfies DeleteEnvironmentInput,

@@ -9,6 +9,7 @@ import { isNonLive } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 type PushRequest = Static<typeof Push>;
 
@@ -57,8 +58,8 @@ function inputOf(
   return {
     ...parts,
     token: randomUUID(),
-    source: { id: source.id, number: source.number },
-    target: { id: target.id, number: target.number },
+    source: environmentInput(source),
+    target: environmentInput(target),
     address,
     addresses: isRewritten ? [{ from: addressOf(settings, source), to: address }] : [],
     sourceName: source.display_name,

@@ -11,6 +11,7 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 /** Starts the reset. Returns the operation's id. */
 export function reset(context: Context, siteId: string, request: Static<typeof SiteReset>): Promise<string> {
@@ -18,8 +19,13 @@ export function reset(context: Context, siteId: string, request: Static<typeof S
     const live = await liveOf(transaction, siteId);
     const input: ResetSiteInput = {
       token: randomUUID(),
-      environment: { id: live.id, number: live.number },
-      scratch: { id: randomUUID(), number: await nextEnvironmentNumber(transaction), runtime: live.runtime },
+      environment: environmentInput(live),
+      scratch: {
+        id: randomUUID(),
+        number: await nextEnvironmentNumber(transaction),
+        companyId: live.company_id,
+        runtime: live.runtime,
+      },
       address: addressOf(context.settings, live),
     };
     const { operationId } = await context.acceptOperation(transaction, {

@@ -6,6 +6,7 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 import { requireEnvironment, startOn } from "./environmentOperations.ts";
 
 export async function get(context: Context, environmentId: string) {
@@ -34,7 +35,7 @@ export function change(
     requireOfferedBy(context, runtime, phpVersion);
     if (version !== null) refuseEnded(context, version, environment);
     const input: ChangeRuntimeInput = {
-      environment: { id: environment.id, number: environment.number },
+      environment: environmentInput(environment),
       runtime,
       phpVersion: version,
       address: addressOf(context.settings, environment),

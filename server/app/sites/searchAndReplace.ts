@@ -8,6 +8,7 @@ import { isNonLive } from "../company/access.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 
 /** Starts the replacement, or the preview. Returns the operation's id. */
 export function start(context: Context, request: Static<typeof SearchAndReplace>): Promise<string> {
@@ -24,7 +25,7 @@ export function start(context: Context, request: Static<typeof SearchAndReplace>
     if (isPerformed && environment.name === "live" && isNonLive(context.caller)) throw new NotAllowed("live");
     const input: SearchAndReplaceInput = {
       token: randomUUID(),
-      target: { id: environment.id, number: environment.number },
+      target: environmentInput(environment),
       address: addressOf(context.settings, environment),
     };
     const { operationId } = await context.acceptOperation(transaction, {

@@ -8,6 +8,7 @@ import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { Refused } from "../failures.ts";
 import { addressOf } from "./addresses.ts";
+import { environmentInput } from "./environmentInput.ts";
 import { requireEnvironment, startOn } from "./environmentOperations.ts";
 
 /** Starts the change of the PHP version. Returns the operation's id. */
@@ -19,7 +20,7 @@ export function modifyPhpVersion(context: Context, request: Static<typeof PhpVer
     const isOptOut = request.is_opt_out_from_automatic_php_update;
     refuseEnded(context, version, isOptOut ?? environment.is_opt_out_from_automatic_php_update);
     const input: ModifyPhpVersionInput = {
-      environment: { id: environment.id, number: environment.number },
+      environment: environmentInput(environment),
       to: version,
       address: addressOf(context.settings, environment),
       isOptOut: isOptOut ?? null,

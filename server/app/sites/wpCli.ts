@@ -5,6 +5,7 @@ import { environmentForOperation } from "@sitewright/server/store/sites/environm
 import type { Static } from "typebox";
 import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
+import { environmentInput } from "./environmentInput.ts";
 import { nameOf, splitCommand } from "./wpCliCommand.ts";
 import { refuseUnsupported } from "./wpCliUnsupported.ts";
 
@@ -17,7 +18,7 @@ export function run(context: Context, environmentId: string, request: CommandReq
   return context.inTransaction(async (transaction) => {
     const environment = await environmentForOperation(transaction, environmentId);
     if (!environment) throw new NotFound();
-    const input: RunWpCliInput = { environment: { id: environment.id, number: environment.number } };
+    const input: RunWpCliInput = { environment: environmentInput(environment) };
     const { operationId } = await context.acceptOperation(transaction, {
       kind: "runWpCli",
       input,

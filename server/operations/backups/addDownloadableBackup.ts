@@ -16,6 +16,7 @@ import { type OperationDefinition, type StepContext, StepFailure } from "../engi
 import { workName } from "../steps/backup.ts";
 import { requireCompanySpace, requireDiskSpace } from "../steps/diskSpace.ts";
 import { downloadReadme } from "../steps/downloadReadme.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { backupGone, fetchBackup } from "../steps/fetchBackup.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
@@ -23,7 +24,7 @@ import type { Services } from "../steps/services.ts";
 export type AddDownloadableBackupInput = {
   /** Id of the downloadable backup. */
   readonly id: string;
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: EnvironmentInput;
   /** The environment's address. */
   readonly address: string;
   /** Names of the site and the environment: `Demo, Live`. */
@@ -90,10 +91,10 @@ export function addDownloadableBackup(services: Services): OperationDefinition<A
 
   async function writeZip(
     { folder: snapshot, address }: SnapshotFolder & { readonly address: string },
-    { input, operationId, signal }: StepContext<AddDownloadableBackupInput>,
+    { input, operationId, companyId, signal }: StepContext<AddDownloadableBackupInput>,
   ): Promise<number> {
     const folder = await archives.workFolder(exportFolderName(operationId));
-    const site = await runtime.exportSite({ folder: snapshot }, folder);
+    const site = await runtime.exportSite({ folder: snapshot, companyId }, folder);
     const { version: phpVersion } = await phpOf(database, input.environment.id);
     const { environmentName, backup } = input;
     const facts = {

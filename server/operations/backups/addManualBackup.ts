@@ -3,11 +3,12 @@ import { findBackupId } from "../../store/backups/backups.ts";
 import type { OperationDefinition } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import type { Services } from "../steps/services.ts";
 import { speculatively } from "../steps/speculatively.ts";
 
 export type AddManualBackupInput = {
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: EnvironmentInput;
   /** The environment's address. */
   readonly address: string;
   /** The user's note about the backup, or null. */

@@ -8,10 +8,11 @@ import { isServing } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import type { Services } from "../steps/services.ts";
 
 export type AddScheduledBackupInput = {
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: EnvironmentInput;
   /** The environment's address. */
   readonly address: string;
   /** Whether the previous try failed. Then no full read is done, because that may have been the reason. */

@@ -17,11 +17,12 @@ import { noteRelease } from "../../store/sites/environmentStates.ts";
 import { attempt, quickBackoff } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
 import type { Services } from "../steps/services.ts";
 
 export type RebuildEnvironmentInput = {
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: EnvironmentInput;
   /** The environment's new address. */
   readonly address: string;
   /** The backup to restore, or null for the newest intact one. */

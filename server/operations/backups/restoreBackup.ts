@@ -8,6 +8,7 @@ import { type OperationDefinition, type StepContext, StepFailure } from "../engi
 import { sharesTargetData } from "../sites/pushEnvironment.ts";
 import { backupSpace, workName } from "../steps/backup.ts";
 import { requireDiskSpace, reserveWithinQuota } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { addressChanges, backupGone, fetchBackup, sizeOfBackup } from "../steps/fetchBackup.ts";
 import type { Services } from "../steps/services.ts";
 import { takeOver } from "../steps/takeOver.ts";
@@ -18,7 +19,7 @@ export type RestoreBackupInput = {
   readonly token: string;
   readonly backupId: number;
   readonly backupName: string;
-  readonly target: { readonly id: string; readonly number: number };
+  readonly target: EnvironmentInput;
   /** The target's address. */
   readonly address: string;
   readonly only: "files" | "database" | null;
@@ -68,7 +69,13 @@ export function restoreBackup(services: Services): OperationDefinition<RestoreBa
     const work = workName(operationId);
     const folder = await fetchBackup(services, { backup, work, isWanted: isWanted(only) }, signal);
     const addresses = addressChanges(backup, address);
-    await runtime.stage({ environment: target, source: { folder }, token, addresses, ...partsOf(input) });
+    await runtime.stage({
+      environment: target,
+      source: { folder, companyId: backup.companyId },
+      token,
+      addresses,
+      ...partsOf(input),
+    });
     await archives.removeWorkFolder(work);
   }
 

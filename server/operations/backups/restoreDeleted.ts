@@ -19,12 +19,13 @@ import { attempt, quickBackoff } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { createFromLatestIntactBackup, olderBackupWarning } from "../steps/latestIntactBackup.ts";
 import type { Services } from "../steps/services.ts";
 
 /** An environment to restore. */
 export type EnvironmentToRestore = {
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: EnvironmentInput;
   readonly address: string;
   readonly backupId: number;
   /** Names of its domains that are not restored, because another site or company has them now. Absent: none. */

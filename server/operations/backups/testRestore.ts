@@ -20,19 +20,19 @@ import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { createFromBackup } from "../steps/fetchBackup.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import { rowDifference } from "../steps/rowDifference.ts";
 import type { Services } from "../steps/services.ts";
 import { frontPage, loginPage, TrialFailed } from "../steps/trial.ts";
 
-type Ref = { readonly id: string; readonly number: number };
 /** The runtime is absent in orders from before there were several. */
-type Scratch = Ref & { readonly runtime?: string };
+type Scratch = EnvironmentInput & { readonly runtime?: string };
 
 export type TestRestoreInput = {
   readonly backupId: number;
-  readonly environment: Ref;
+  readonly environment: EnvironmentInput;
   /** The environment's current address. */
   readonly address: string;
   /** A new environment without a database row, in which the backup is restored. */

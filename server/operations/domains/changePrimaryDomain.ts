@@ -7,6 +7,7 @@ import { setPrimaryDomain } from "../../store/domains/domains.ts";
 import { type OperationDefinition, type Step, StepFailure } from "../engine/operation.ts";
 import { backupSpace } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import type { Services } from "../steps/services.ts";
 import { freezeAndStage, takeOver } from "../steps/takeOver.ts";
 
@@ -15,7 +16,7 @@ type Named = { readonly id: string; readonly name: string; readonly isHttps: boo
 export type ChangePrimaryDomainInput = {
   /** Identifies the release that is built. */
   readonly token: string;
-  readonly target: { readonly id: string; readonly number: number };
+  readonly target: EnvironmentInput;
   /** The new scheme, host and port. */
   readonly address: string;
   readonly addressBefore: string;

@@ -15,6 +15,7 @@ import { type NotedUpdates, notePackageUpdates } from "../../store/packages/pack
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backupSpace, workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { fetchPackage } from "../steps/fetchPackage.ts";
 import { requireOlderPackages } from "../steps/requireOlder.ts";
 import type { Services } from "../steps/services.ts";
@@ -35,7 +36,7 @@ export type PackageUpdate = {
 export type UpdatePackagesInput = {
   /** Identifies the release that is built. */
   readonly token: string;
-  readonly target: { readonly id: string; readonly number: number };
+  readonly target: EnvironmentInput;
   /** The target's address. */
   readonly address: string;
   readonly kind: PackageKind;

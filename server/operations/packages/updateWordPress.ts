@@ -7,6 +7,7 @@ import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backupSpace, workName } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { fetchWordPress, wordPressFolder } from "../steps/fetchWordPress.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import { requireOlderWordPress } from "../steps/requireOlder.ts";
@@ -17,7 +18,7 @@ import { comparedFrontPage, frontPage, loginAndDashboard, type TrialPage, update
 export type UpdateWordPressInput = {
   /** Identifies the release that is built. */
   readonly token: string;
-  readonly target: { readonly id: string; readonly number: number };
+  readonly target: EnvironmentInput;
   /** The target's address. */
   readonly address: string;
   /** The installed version when the update was requested. */

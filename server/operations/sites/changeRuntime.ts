@@ -11,16 +11,15 @@ import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { type Php, setRuntime } from "../../store/sites/environmentStates.ts";
 import type { OperationDefinition, StepContext } from "../engine/operation.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import { runTrialWithRetries } from "../steps/runTrialWithRetries.ts";
 import type { Services } from "../steps/services.ts";
 import { comparedFrontPage, comparedLoginPage } from "../steps/trial.ts";
 import { layoutFor, type PhpTrial, removeRehearsal, tryPhp, tryPhpAndBackUp, undoTryPhp } from "../steps/tryPhp.ts";
 
-type Ref = { readonly id: string; readonly number: number };
-
 export type ChangeRuntimeInput = {
-  readonly environment: Ref;
+  readonly environment: EnvironmentInput;
   /** Name of the new runtime. */
   readonly runtime: string;
   /** The new PHP version, or null to keep the one that the environment has when the operation starts. */
@@ -64,7 +63,7 @@ export function changeRuntime(services: Services): OperationDefinition<ChangeRun
     await tryPhpAndBackUp(services, trial, backup, signal);
   }
 
-  async function use(environment: Ref, engine: Engine): Promise<void> {
+  async function use(environment: EnvironmentInput, engine: Engine): Promise<void> {
     await setRuntime(database, environment.id, engine);
     await publisher.publish();
   }

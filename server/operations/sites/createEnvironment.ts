@@ -13,13 +13,12 @@ import { setEnvironmentState } from "../../store/traffic/routes.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { addPlugins, type NewPlugin, removePluginWork } from "../steps/addPlugins.ts";
 import { requireDiskSpace, requireQuota } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import type { Services } from "../steps/services.ts";
-
-type Ref = { readonly id: string; readonly number: number };
 
 export type NewContent =
   | { readonly kind: "plain" }
-  | { readonly kind: "clone"; readonly source: Ref; readonly sourceAddress: string }
+  | { readonly kind: "clone"; readonly source: EnvironmentInput; readonly sourceAddress: string }
   | NewWordPress;
 
 export type NewWordPress = {
@@ -38,7 +37,7 @@ export type CreateEnvironmentInput = {
   readonly siteId: string;
   /** Whether the site is created with this environment, and removed if the operation fails. */
   readonly isNewSite: boolean;
-  readonly environment: Ref;
+  readonly environment: EnvironmentInput;
   readonly phpVersion: string;
   readonly address: string;
   readonly content: NewContent;

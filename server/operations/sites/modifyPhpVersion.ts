@@ -6,15 +6,14 @@ import type { Json } from "../../store/database.ts";
 import { readResult, saveResult } from "../../store/operations.ts";
 import { setPhpOptOut, setPhpVersion } from "../../store/sites/environmentStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 import { comparedFrontPage } from "../steps/trial.ts";
 import { removeRehearsal, tryPhp, tryPhpAndBackUp, undoTryPhp } from "../steps/tryPhp.ts";
 
-type Ref = { readonly id: string; readonly number: number };
-
 export type ModifyPhpVersionInput = {
-  readonly environment: Ref;
+  readonly environment: EnvironmentInput;
   readonly to: string;
   readonly address: string;
   /** Whether to opt out of automatic changes, or null to keep the setting. */

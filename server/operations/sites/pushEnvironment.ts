@@ -9,10 +9,9 @@
 import type { OperationDefinition } from "../engine/operation.ts";
 import { backupSpace } from "../steps/backup.ts";
 import { type Copy, requireDiskSpace, requireQuota, type SizeAfter } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import type { Services } from "../steps/services.ts";
 import { freeze, takeOver, thaw } from "../steps/takeOver.ts";
-
-type Ref = { readonly id: string; readonly number: number };
 
 /** Which files or tables to push: all, none, or the named ones. */
 export type PushPart = "all" | "none" | readonly string[];
@@ -20,8 +19,8 @@ export type PushPart = "all" | "none" | readonly string[];
 export type PushInput = {
   /** Identifies the release that is built. */
   readonly token: string;
-  readonly source: Ref;
-  readonly target: Ref;
+  readonly source: EnvironmentInput;
+  readonly target: EnvironmentInput;
   /** The target's address. */
   readonly address: string;
   readonly files: PushPart;

@@ -12,19 +12,19 @@ import { noteWordPressVersion } from "../../store/sites/siteStates.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 
-type Ref = { readonly id: string; readonly number: number };
 /** The runtime is absent in orders from before there were several. */
-type Scratch = Ref & { readonly runtime?: string };
+type Scratch = EnvironmentInput & { readonly runtime?: string };
 
 /** The secret is the hash of the new password. */
 export type ResetSiteInput = {
   /** Identifies the release that is built. */
   readonly token: string;
   /** The live environment. */
-  readonly environment: Ref;
+  readonly environment: EnvironmentInput;
   /** A new environment without a database row, in which the new WordPress is created. */
   readonly scratch: Scratch;
   /** The live environment's address. */

@@ -15,13 +15,14 @@ import { measureDiskUse, totalOf } from "../../store/sites/diskUse.ts";
 import { clearPageCache } from "../../store/traffic/pageCache.ts";
 import { quickBackoff, retryUntilDone } from "../engine/attempt.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import { phpOf } from "../steps/phpOf.ts";
 import type { Services } from "../steps/services.ts";
 import { faultOfCommand } from "../steps/wpCliFault.ts";
 
 /** The secret is the command: its arguments without `wp`, as JSON. */
 export type RunWpCliInput = {
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: EnvironmentInput;
 };
 
 const interrupted =

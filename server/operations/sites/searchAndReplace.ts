@@ -8,6 +8,7 @@ import { readResult, saveResult } from "../../store/operations.ts";
 import { type OperationDefinition, type StepContext, StepFailure } from "../engine/operation.ts";
 import { backupSpace } from "../steps/backup.ts";
 import { requireDiskSpace } from "../steps/diskSpace.ts";
+import type { EnvironmentInput } from "../steps/environmentInput.ts";
 import type { Services } from "../steps/services.ts";
 import { freezeAndStage, takeOver } from "../steps/takeOver.ts";
 
@@ -15,7 +16,7 @@ import { freezeAndStage, takeOver } from "../steps/takeOver.ts";
 export type SearchAndReplaceInput = {
   /** Identifies the release that is built. */
   readonly token: string;
-  readonly target: { readonly id: string; readonly number: number };
+  readonly target: EnvironmentInput;
   /** The target's address. */
   readonly address: string;
 };

@@ -116,7 +116,9 @@ async function archiveSnapshot(
     const releaseBefore = await release();
     await runtime.snapshot(environment, folder);
     // Row counts are optional: a backup without them is better than none.
-    const counting = runtime.countRows({ folder }, AbortSignal.any([signal, stopCounting.signal])).catch(() => null);
+    const counting = runtime
+      .countRows({ folder, companyId: backup.companyId }, AbortSignal.any([signal, stopCounting.signal]))
+      .catch(() => null);
     const kept = await archives.keep(backup, folder, before, signal, {
       ...rereadLimits[type],
       days: archiveReadDays,

@@ -7,11 +7,12 @@ import type { Step } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp, workName } from "./backup.ts";
 import { withBypassHint } from "./bypassHint.ts";
 import { requireDiskSpace } from "./diskSpace.ts";
+import type { EnvironmentInput } from "./environmentInput.ts";
 import type { Services } from "./services.ts";
 import { freeze, thaw } from "./takeOver.ts";
 
 /** An environment that is about to be deleted, with its address. */
-export type EnvironmentToDelete = { readonly id: string; readonly number: number; readonly address: string };
+export type EnvironmentToDelete = EnvironmentInput & { readonly address: string };
 
 interface Deletion {
   readonly environments: readonly EnvironmentToDelete[];

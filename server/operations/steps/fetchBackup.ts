@@ -72,7 +72,7 @@ export async function createFromBackup(
   const folder = await fetchBackup(services, options, signal);
   const made = await runtime.clone({
     environment,
-    source: { folder },
+    source: { folder, companyId: options.backup.companyId },
     addresses: addressChanges(options.backup, address),
   });
   await archives.removeWorkFolder(options.work);

@@ -4,6 +4,7 @@ import type { Php } from "../../store/sites/environmentStates.ts";
 import { StepFailure } from "../engine/operation.ts";
 import { backUp, backupSpace, undoBackUp, workName } from "./backup.ts";
 import { requireDiskSpace } from "./diskSpace.ts";
+import type { EnvironmentInput } from "./environmentInput.ts";
 import { inParallel } from "./inParallel.ts";
 import { runTrialWithRetries } from "./runTrialWithRetries.ts";
 import type { Services } from "./services.ts";
@@ -11,7 +12,7 @@ import type { TrialPage } from "./trial.ts";
 
 export interface PhpTrial {
   readonly operationId: string;
-  readonly environment: { readonly id: string; readonly number: number };
+  readonly environment: EnvironmentInput;
   readonly address: string;
   readonly php: Pick<Php, "runtime" | "version">;
   readonly pages: readonly TrialPage[];
