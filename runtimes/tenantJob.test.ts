@@ -9,6 +9,8 @@ import { confinementProblem, type JobFiles } from "./confinement.ts";
 import { hasNoNewPrivileges } from "./expendable.ts";
 import { runTenantJob } from "./job.ts";
 import { ownerOf, readersGroup } from "./owner.ts";
+import { companyTimes, useProcessorGroups } from "./processor/companies.ts";
+import { closeProcessorGroups, openProcessorGroups } from "./processor/groups.ts";
 import type { LookAround } from "./testing/lookAround.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -149,6 +151,24 @@ test.runIf(isRoot)("the databases of a snapshot are read by a user who owns noth
   for (const each of [path.dirname(database), database]) await chown(each, 0, 0);
   expect(await lookAround({ source: { folder } })).toMatchObject({ rows: 1, uid: ownerOf(0) });
 });
+
+test.runIf(isRoot)(
+  "a job counts towards the company that is given with its environment or snapshot, or else towards none",
+  async () => {
+    const groups = openProcessorGroups(folder);
+    useProcessorGroups(folder);
+    onTestFinished(async () => {
+      await closeProcessorGroups(folder);
+      useProcessorGroups(folder);
+    });
+    await lookAround();
+    await lookAround({ source: { ...environment, companyId: "one" } });
+    for (const each of [path.dirname(database), database]) await chown(each, 0, 0);
+    await lookAround({ source: { folder, companyId: "two" } });
+    await lookAround({ source: { folder } });
+    expect([...companyTimes().keys()].toSorted()).toEqual(groups === null ? [] : ["one", "two"]);
+  },
+);
 
 test.runIf(process.platform === "linux")("a job that uses too much memory is killed", async () => {
   await expect(lookAround({ fillMemory: true, memoryBytes: 300 << 20 })).rejects.toThrow("too much memory");

@@ -131,7 +131,10 @@ test("everything in the sandbox is in the environment's groups, and is killed fi
 
 test("everything in the sandbox shares the processor time of its company", async () => {
   const groups = openProcessorGroups(folder);
-  onTestFinished(() => closeProcessorGroups(folder));
+  onTestFinished(async () => {
+    await closeProcessorGroups(folder);
+    useProcessorGroups(folder);
+  });
   useProcessorGroups(folder);
   const { master, php } = await startMaster(1);
   expect(await php("echo 'alive';")).toBe("alive");

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { makeLoudRule } from "../pool/loudCompanies.ts";
 import { companyProcesses } from "../testing/companyProcesses.ts";
 import {
   companyTimes,
@@ -58,6 +59,7 @@ describe("groups of this machine", () => {
       await vi.waitUntil(() => child.signalCode !== null);
     }
     await closeProcessorGroups(data);
+    useProcessorGroups(data);
     rmSync(data, { recursive: true });
   });
 
@@ -130,6 +132,22 @@ describe("groups of this machine", () => {
     await work(200, join);
     expect(count()).toBeGreaterThan(350);
     expect(count()).toBeLessThan(10);
+  });
+
+  test("a company that starts processes of 100 ms each without a pause becomes loud", async () => {
+    const count = makeTimeCounter(companyTimes);
+    const isLoud = makeLoudRule(1);
+    let isOver = false;
+    const flood = async () => {
+      while (!isOver) await work(100, (pid) => shareProcessor("one", pid));
+    };
+    const ended = [flood(), flood()];
+    await vi.waitUntil(() => groups === null || isLoud(count(), performance.now()).has("one"), {
+      interval: 1_000,
+      timeout: 30_000,
+    });
+    isOver = true;
+    await Promise.all(ended);
   });
 
   test("a loud company without processes at the moment stays in the background", async () => {
@@ -205,8 +223,11 @@ describe("groups of this machine", () => {
 
   test("the installation has groups until it closes them", async () => {
     expect(hasProcessorGroups(data, process.pid)).toBe(groups !== null);
+    await work(10, (pid) => shareProcessor("one", pid));
     await closeProcessorGroups(data);
     expect(hasProcessorGroups(data, process.pid)).toBe(false);
+    for (const folder of [groups?.background, groups?.foreground, groups?.counted])
+      expect(existsSync(folder ?? "")).toBe(false);
   });
 
   test("all processes of a company are in the background while it is loud", async () => {

@@ -32,6 +32,7 @@ let current: Current | null = null;
 
 /** Makes the functions below use the groups of this installation, if the supervisor could make them. Call it at startup. */
 export function useProcessorGroups(data: string): void {
+  current = null;
   const groups = groupsOf("self", data);
   if (groups === null || !existsSync(groups.background)) return;
   const counted = groups.counted !== null && existsSync(groups.counted) ? groups.counted : null;

@@ -141,6 +141,14 @@ describe("someone who waits gets soon", () => {
     expect(read).toHaveLength(2);
   });
 
+  test("nothing after a backup", async () => {
+    await runNew();
+    await set({ packages_read_at: ago(400) });
+    await addEndedOperation(world.database, { companyId, environmentId, kind: "addManualBackup" });
+    await runNew();
+    expect(read).toHaveLength(1);
+  });
+
   test("nothing else", async () => {
     await runNew();
     await set({ packages_read_at: ago(4_000), written_at: ago(30) });

@@ -75,6 +75,7 @@ export function remove(context: Context, siteId: string, withoutBackup: boolean)
         environments: site.environments.map(({ id, number, ...host }) => ({
           id,
           number,
+          companyId: site.company_id,
           address: addressOf(context.settings, host),
         })),
         withoutBackup,

@@ -42,6 +42,17 @@ const maxAgeMinutes = 60;
 /** Minimum time between readings because of writes by PHP: sites write often, but seldom about plugins. */
 const minWrittenSeconds = 300;
 
+/** Kinds of operations that only read an environment, or don't touch it. */
+const unchangingKinds = [
+  "addManualBackup",
+  "addScheduledBackup",
+  "addDownloadableBackup",
+  "removeBackup",
+  "proveBackup",
+  "comparePush",
+  "previewSearchAndReplace",
+];
+
 /**
  * SQL: environments that an operation has changed since their packages were read. Of older operations, the changed files show
  * it. Unlike a condition on each environment, it reads each operation once.
@@ -49,7 +60,7 @@ const minWrittenSeconds = 300;
 const changedByOperation = sql`
   select o.environment_id from operations o join environments oe on oe.id = o.environment_id
   where o.environment_id is not null and o.finished_at > now() - make_interval(mins => ${maxAgeMinutes})
-    and o.finished_at > oe.packages_read_at`;
+    and o.finished_at > oe.packages_read_at and o.kind not in (${sql.join(unchangingKinds)})`;
 
 /** SQL expression: whether `e` has packages that can be read. */
 const isReadable = sql<boolean>`(

@@ -110,14 +110,18 @@ export async function addMail(
 /** Adds an operation on the environment that has just succeeded. */
 export async function addEndedOperation(
   database: Database,
-  { companyId, environmentId }: { readonly companyId: string; readonly environmentId: string },
+  {
+    companyId,
+    environmentId,
+    kind = "runWpCliCommand",
+  }: { readonly companyId: string; readonly environmentId: string; readonly kind?: string },
 ): Promise<void> {
   await database.transaction().execute(async (transaction) => {
     const id = `test:${randomUUID()}`;
     const target = { companyId, siteId: null };
     const entry = { category: "siteActions", type: "runWpCliCommand", parameters: {}, actor: systemActor } as const;
     const activityId = await recordActivity(transaction, { ...target, ...entry });
-    const facts = { kind: "runWpCliCommand", state: "running", stepsTotal: 1, input: {}, secret: null } as const;
+    const facts = { kind, state: "running", stepsTotal: 1, input: {}, secret: null } as const;
     await insertOperation(transaction, {
       id,
       activityId,
