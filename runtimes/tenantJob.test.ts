@@ -163,7 +163,7 @@ test.runIf(isRoot)(
     });
     await lookAround();
     await lookAround({ source: { ...environment, companyId: "one" } });
-    for (const each of [path.dirname(database), database]) await chown(each, 0, 0);
+    for (const each of [path.dirname(database), database, results]) await chown(each, 0, 0);
     await lookAround({ source: { folder, companyId: "two" } });
     await lookAround({ source: { folder } });
     expect([...companyTimes().keys()].toSorted()).toEqual(groups === null ? [] : ["one", "two"]);
