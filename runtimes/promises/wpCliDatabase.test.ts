@@ -18,7 +18,7 @@ afterAll(() => world.close());
 
 /** Runs a command. Returns its output, and its errors after an exclamation mark. */
 async function wp(...argv: readonly string[]): Promise<string> {
-  const command = { phpVersion: world.phpVersion, argv, seconds: 60 };
+  const command = { phpVersion: world.phpVersion, argv, seconds: 200 };
   const { signal } = new AbortController();
   const { stdout, stderr } = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
   return stdout.text + (stderr.text === "" ? "" : `!${stderr.text}`);

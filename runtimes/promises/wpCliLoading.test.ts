@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 function wp(...argv: readonly string[]): Promise<WpCliOutcome> {
-  const command = { phpVersion: world.phpVersion, argv, seconds: 60 };
+  const command = { phpVersion: world.phpVersion, argv, seconds: 200 };
   return world.runtime.runWpCli(site.environment, command, async () => undefined, new AbortController().signal);
 }
 
