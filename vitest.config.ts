@@ -32,7 +32,7 @@ const isolated = [
 
 /** Started last, these would keep one worker busy and leave the other idle. */
 const longest =
-  /e2e\/(tour|kills|first-site|visitors)|\/(faults\/crash|compiled|install|wpCliHandbook|updatePackages|playground\.test)/;
+  /e2e\/(tour|kills|first-site|visitors)|\/(faults\/crash|compiled|install|wpCli|updatePackages|playground\.test)/;
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
