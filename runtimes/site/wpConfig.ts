@@ -58,6 +58,8 @@ export function wpConfig(
     define("WP_CACHE", true),
     ...(options.multisite === null ? [] : ["", ...multisiteLines(options.multisite, options.address)]),
     "",
+    // WP-CLI and plugins add their lines before this one.
+    "/* That's all, stop editing! Happy publishing. */",
     "if ( ! defined( 'ABSPATH' ) ) {",
     "\tdefine( 'ABSPATH', __DIR__ . '/' );",
     "}",

@@ -324,6 +324,7 @@ export const alone: readonly Attempt[] = [
   "config is-true GARDEN",
   "config delete GARDEN",
   "config shuffle-salts",
+  "config shuffle-salts WP_CACHE_KEY_SALT --force",
   ["config create --dbname=x --dbuser=x", "already exists"],
   ["core install --url=x.example --title=X --admin_user=x --admin_email=x@example.com", "already installed"],
   "core update-db",

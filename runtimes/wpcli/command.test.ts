@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { wpConfig } from "../site/wpConfig.ts";
-import { sqliteDatabase } from "../sqlite/sqliteDatabase.ts";
 import { adaptCommand, nestedCommand, pathToRemove } from "./command.ts";
 
-const ownConfig = wpConfig({ address: "http://a.localhost", multisite: null }, sqliteDatabase.constants);
+const newConfig = wpConfig({ address: "http://a.localhost", multisite: null }, {});
+/** As sites of earlier versions have it. */
+const ownConfig = newConfig.replace(/^.*stop editing.*\n/m, "");
 
 test("search-replace gets --precise", () => {
   expect(adaptCommand(["search-replace", "a", "b"], "")).toEqual(["search-replace", "a", "b", "--precise"]);
@@ -15,10 +16,11 @@ test("search-replace gets --precise", () => {
   ]);
 });
 
-test("config set gets an anchor for our wp-config.php, and only for ours", () => {
+test("config set gets an anchor for our earlier wp-config.php, and only for that", () => {
   const argv = ["config", "set", "WP_DEBUG_LOG", "true", "--raw"];
   expect(adaptCommand(argv, ownConfig).at(-1)).toBe("--anchor=if ( ! defined( 'ABSPATH' ) )");
   expect(adaptCommand(argv, "<?php\n/* That's all, stop editing! */\nif ( ! defined( 'ABSPATH' ) )")).toEqual(argv);
+  expect(adaptCommand(argv, newConfig)).toEqual(argv);
   expect(adaptCommand([...argv, "--anchor=x"], ownConfig)).toEqual([...argv, "--anchor=x"]);
 });
 

@@ -4,7 +4,7 @@ function positionals(argv: readonly string[]): readonly string[] {
   return argv.filter((word) => !word.startsWith("-"));
 }
 
-/** Anchors before which WP-CLI inserts lines into `wp-config.php`: the comment it expects, and the line in our file. */
+/** Anchors before which WP-CLI inserts lines into `wp-config.php`: the comment it expects, and a line in our file, also of earlier versions. */
 const defaultAnchor = "/* That's all, stop editing!";
 const ownAnchor = "if ( ! defined( 'ABSPATH' ) )";
 

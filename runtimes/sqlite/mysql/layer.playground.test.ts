@@ -112,11 +112,34 @@ test.each([
   ["conditions", `SELECT 1 ${"OR 1 ".repeat(20_000)}`],
   ["CASE", `SELECT ${"CASE WHEN 1 THEN ".repeat(40)}1${" END".repeat(40)}`],
   ["CAST", `SELECT ${"CAST(".repeat(40)}1${" AS SIGNED)".repeat(40)}`],
+  ["CONVERT", `SELECT ${"CONVERT(".repeat(30)}'a'${" USING utf8mb4)".repeat(30)}`],
+  ["BINARY", `SELECT ${"BINARY ".repeat(100_000)}'a'`],
+  ["bits", `SELECT 1${" | 1".repeat(1100)}`],
+  ["INTERVAL", `SELECT NOW()${" + INTERVAL 1 DAY".repeat(900)}`],
   ["numbers", `SELECT 1 IN (${"1,".repeat(250_000)}1)`],
 ])("a statement with too many %s is refused, and PHP goes on", async (_, statement) => {
   const [refused, next] = await layer.run(statement, "SELECT 1 AS one");
   expect(refused).toMatchObject({ error: expect.stringMatching(/Not supported on SQLite: (?:The|A) statement/) });
   expect(next).toMatchObject({ rows: [{ one: "1" }] });
+});
+
+test.each([
+  ["CREATE", `CREATE TABLE wide (${Array.from({ length: 5000 }, (_, at) => `c${at} INT`).join(", ")})`],
+  ["ALTER", `ALTER TABLE wide ${Array.from({ length: 5000 }, (_, at) => `ADD COLUMN c${at} INT`).join(", ")}`],
+])("%s with more columns than InnoDB has is refused as by MySQL", async (_, statement) => {
+  expect(await layer.run(statement)).toMatchObject([{ error: expect.stringContaining("1117 Too many columns") }]);
+});
+
+test("hundreds of conditions take no more time for each than for the one before", async () => {
+  const times = [];
+  for (const count of [400, 1600]) {
+    const conditions = Array.from({ length: count }, (_, at) => `t.v = 'a${at}'`).join(" OR ");
+    const started = performance.now();
+    await layer.rows(`SELECT ${conditions} AS found FROM (SELECT 'x' AS v) AS t`);
+    times.push(performance.now() - started);
+  }
+  const [few = 0, many = 0] = times;
+  expect(many / few).toBeLessThan(12);
 });
 
 test("more conditions than SQLite has levels are answered", async () => {

@@ -66,7 +66,7 @@ final class Rewriting {
 	 */
 	public function sequence( array $parts, WP_Parser_Node $place ): WP_Parser_Node {
 		$start    = $place->get_start();
-		$end      = $start + $place->get_length();
+		$end      = Tree::end( $place );
 		$sequence = new WP_Parser_Node( $place->rule_id, Tree::neutral_name( $place->rule_name ) );
 		// The driver names a column after the text between the first and the last token.
 		$sequence->append_child( new Fragment( '', $start, 0 ) );

@@ -13,11 +13,20 @@ final class Statement_Size {
 	private const HARMLESS = 70;
 	/** Parentheses within each other. */
 	private const DEEPEST = 300;
-	/** CASE and CAST within each other: the driver's parser takes twice as long for each. */
+	/** CASE, CAST and CONVERT within each other: the driver's parser takes twice as long for each. */
 	private const DEEPEST_CASE = 14;
 	/** Operators between two commas, parentheses or words of CASE: of sums, and of conditions. */
 	private const MOST_SUMMANDS   = 1000;
 	private const MOST_CONDITIONS = 2000;
+	/** Columns and keys of a table: as many as InnoDB can have. */
+	private const MOST_DEFINITIONS = 1017 + 64;
+	/** First tokens of statements with definitions, and the parentheses around these. */
+	private const DEFINITIONS = [
+		Lexer::CREATE_SYMBOL => 1,
+		Lexer::ALTER_SYMBOL  => 0,
+	];
+	/** An INTERVAL counts as so many operators: all of them are looked at again for each. */
+	private const SIGNS_OF_INTERVAL = 10;
 	/** What counts. */
 	private const KINDS = [
 		Lexer::OPEN_PAR_SYMBOL      => 'open',
@@ -28,6 +37,7 @@ final class Statement_Size {
 		Lexer::ELSE_SYMBOL          => 'break',
 		Lexer::CASE_SYMBOL          => 'case',
 		Lexer::CAST_SYMBOL          => 'cast',
+		Lexer::CONVERT_SYMBOL       => 'cast',
 		Lexer::END_SYMBOL           => 'end',
 		Lexer::OR_SYMBOL            => 'condition',
 		Lexer::AND_SYMBOL           => 'condition',
@@ -37,6 +47,16 @@ final class Statement_Size {
 		Lexer::MINUS_OPERATOR       => 'sign',
 		Lexer::MULT_OPERATOR        => 'sign',
 		Lexer::DIV_OPERATOR         => 'sign',
+		Lexer::DIV_SYMBOL           => 'sign',
+		Lexer::MOD_OPERATOR         => 'sign',
+		Lexer::MOD_SYMBOL           => 'sign',
+		Lexer::BITWISE_AND_OPERATOR => 'sign',
+		Lexer::BITWISE_OR_OPERATOR  => 'sign',
+		Lexer::BITWISE_XOR_OPERATOR => 'sign',
+		Lexer::SHIFT_LEFT_OPERATOR  => 'sign',
+		Lexer::SHIFT_RIGHT_OPERATOR => 'sign',
+		Lexer::BINARY_SYMBOL        => 'sign',
+		Lexer::INTERVAL_SYMBOL      => 'interval',
 		Lexer::NOT_SYMBOL           => 'sign',
 		Lexer::NOT2_SYMBOL          => 'sign',
 		Lexer::LOGICAL_NOT_OPERATOR => 'sign',
@@ -55,14 +75,33 @@ final class Statement_Size {
 		if ( $limit > 0 && memory_get_usage() + $count * self::BYTES > $limit ) {
 			throw Errors::unsupported( $driver, "A statement of $count words and signs needs more memory than PHP may use" );
 		}
-		if ( $count <= self::DEEPEST && false === stripos( $query, 'cas' ) ) {
-			// Without CASE and CAST, it takes more tokens to exceed a limit.
+		if ( $count <= self::DEEPEST && false === stripos( $query, 'cas' ) && false === stripos( $query, 'conv' ) ) {
+			// Without CASE, CAST and CONVERT, it takes more tokens to exceed a limit.
 			return;
+		}
+		if ( $count > self::MOST_DEFINITIONS && isset( self::DEFINITIONS[ $tokens[0]->id ] ) && self::definitions( $tokens ) > self::MOST_DEFINITIONS ) {
+			throw Errors::create( $driver, 1117, 'Too many columns' );
 		}
 		[ $parentheses, $cases, $signs, $conditions ] = self::deepest( $tokens );
 		if ( $parentheses > self::DEEPEST || $cases > self::DEEPEST_CASE || $signs > self::MOST_SUMMANDS || $conditions > self::MOST_CONDITIONS ) {
 			throw Errors::unsupported( $driver, 'The statement has too many levels of parentheses, CASE, CAST, or operators' );
 		}
+	}
+
+	/** Returns how many definitions CREATE or ALTER has. @param WP_MySQL_Token[] $tokens */
+	private static function definitions( array $tokens ): int {
+		$depth  = 0;
+		$commas = [];
+		foreach ( $tokens as $token ) {
+			if ( Lexer::OPEN_PAR_SYMBOL === $token->id ) {
+				++$depth;
+			} elseif ( Lexer::CLOSE_PAR_SYMBOL === $token->id ) {
+				--$depth;
+			} elseif ( Lexer::COMMA_SYMBOL === $token->id ) {
+				$commas[ $depth ] = ( $commas[ $depth ] ?? 0 ) + 1;
+			}
+		}
+		return 1 + ( $commas[ self::DEFINITIONS[ $tokens[0]->id ] ] ?? 0 );
 	}
 
 	/**
@@ -108,6 +147,10 @@ final class Statement_Size {
 				case 'condition':
 					$most[3] = max( $most[3], ++$conditions );
 					$signs   = 0;
+					break;
+				case 'interval':
+					$signs   += self::SIGNS_OF_INTERVAL;
+					$most[2] = max( $most[2], $signs );
 					break;
 				case 'sign':
 					$most[2] = max( $most[2], ++$signs );

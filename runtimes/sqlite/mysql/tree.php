@@ -45,6 +45,22 @@ final class Tree extends WP_Parser_Node {
 		'identifierKeyword'   => true,
 	];
 
+	/** Returns where a node ends in the statement. Unlike the node's own length, without a list of all its tokens. */
+	public static function end( WP_Parser_Node $node ): int {
+		$last = self::last_token( $node );
+		return $last->start + $last->length;
+	}
+
+	private static function last_token( WP_Parser_Node $node ): ?\WP_MySQL_Token {
+		foreach ( array_reverse( $node->children ) as $child ) {
+			$token = $child instanceof WP_Parser_Node ? self::last_token( $child ) : $child;
+			if ( null !== $token ) {
+				return $token;
+			}
+		}
+		return null;
+	}
+
 	/** Replaces a node's children. */
 	public static function set_children( WP_Parser_Node $node, array $children ): void {
 		$node->children = $children;

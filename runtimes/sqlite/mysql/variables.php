@@ -196,11 +196,13 @@ final class Variables {
 	public function all(): array {
 		$names = array_keys( self::DEFAULTS + $this->set + self::OF_DRIVER );
 		sort( $names );
-		$selected = implode( ', ', array_map( static fn ( string $name ) => '@@' . Schema::quoted( $name ), $names ) );
-		$values   = $this->driver->driver_query( "SELECT $selected" )->fetch( \PDO::FETCH_NUM );
+		// The query has few variables: programs ask for one after another.
+		$asked    = array_keys( $this->set + self::OF_DRIVER );
+		$selected = implode( ', ', array_map( static fn ( string $name ) => '@@' . Schema::quoted( $name ), $asked ) );
+		$values   = array_combine( $asked, $this->driver->driver_query( "SELECT $selected" )->fetch( \PDO::FETCH_NUM ) );
 		$rows     = [];
-		foreach ( $names as $i => $name ) {
-			$value  = (string) $values[ $i ];
+		foreach ( $names as $name ) {
+			$value  = (string) ( $values[ $name ] ?? $this->default_of( $name ) );
 			$rows[] = [ $name, is_bool( self::DEFAULTS[ $name ] ?? null ) ? ( '1' === $value ? 'ON' : 'OFF' ) : $value ];
 		}
 		return $rows;

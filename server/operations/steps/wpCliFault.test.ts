@@ -29,7 +29,27 @@ test("the first error of WP-CLI is the reason", () => {
   expect(fault({ exit_code: 255, stderr: "PHP Fatal error:  Uncaught Error" })).toBe(
     "PHP Fatal error:  Uncaught Error",
   );
-  expect(fault({ exit_code: 3 })).toBe("The command ended with exit code 3.");
+  expect(fault({ exit_code: 3, stdout: "some" })).toBe("The command ended with exit code 3.");
+});
+
+test("without an error, the last warning is the reason", () => {
+  const stderr = "Warning: Failed deleting comment 1.\nWarning: Failed deleting comment 2.\n";
+  expect(fault({ exit_code: 1, stderr })).toBe("Warning: Failed deleting comment 2.");
+});
+
+test("silence means no", () => {
+  expect(fault({ exit_code: 1 }, ["plugin", "is-active", "shop"])).toBe(
+    "The command ended with exit code 1 and printed nothing, which means no.",
+  );
+});
+
+test("commands of the handbook that are not here are told from unknown ones", () => {
+  const unknown = (name: string) =>
+    `Error: '${name}' is not a registered wp command. See 'wp help' for available commands.`;
+  expect(fault({ exit_code: 1, stderr: unknown("doctor") }, ["doctor"])).toBe(
+    "wp doctor is not available. It is in a WP-CLI package, and packages are not kept here.",
+  );
+  expect(fault({ exit_code: 1, stderr: unknown("toString") })).toBe(unknown("toString"));
 });
 
 test("the runtime's advice follows the reason", () => {

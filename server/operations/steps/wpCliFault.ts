@@ -26,10 +26,36 @@ export function faultOfCommand(argv: readonly string[], result: WpCliResult, sec
   return code === 0 ? null : failure(argv, result);
 }
 
-function failure(argv: readonly string[], { stderr, stdout, exit_code: code }: WpCliResult): string {
+const inPackage = "It is in a WP-CLI package, and packages are not kept here.";
+const inNewer = "It comes with WP-CLI 3, and this is WP-CLI 2.";
+
+/** Why commands of WP-CLI's handbook are missing. Plugins may have commands of the same names. */
+const notHere: Readonly<Record<string, string>> = {
+  ability: inNewer,
+  admin: inPackage,
+  block: inNewer,
+  "dist-archive": inPackage,
+  doctor: inPackage,
+  find: inPackage,
+  profile: inPackage,
+};
+
+/** Commands such as `plugin is-active` say no in this way. */
+function silentFailure({ stdout, stderr, exit_code: code }: WpCliResult): string {
+  const ended = `The command ended with exit code ${code}`;
+  return stdout.trim() === "" && stderr.trim() === "" ? `${ended} and printed nothing, which means no.` : `${ended}.`;
+}
+
+function failure(argv: readonly string[], result: WpCliResult): string {
+  const { stderr, stdout } = result;
   const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
-  const line = lines.find((text) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(text));
-  if (line === undefined) return `The command ended with exit code ${code}.`;
+  const line =
+    lines.find((text) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(text)) ??
+    lines.findLast((text) => text.startsWith("Warning:"));
+  if (line === undefined) return silentFailure(result);
+  const [, missing = ""] = /^Error: '([^' ]+)' is not a registered wp command\./.exec(line) ?? [];
+  const elsewhere = Object.hasOwn(notHere, missing) ? notHere[missing] : undefined;
+  if (elsewhere !== undefined) return `wp ${missing} is not available. ${elsewhere}`;
   const shown = withoutSecrets(line, argv);
   const cut = shown.length > longestLine ? `${shown.slice(0, longestLine)}…` : shown;
   // The runtime's advice for sites that can't be loaded.
