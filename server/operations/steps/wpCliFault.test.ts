@@ -37,6 +37,16 @@ test("without an error, the last warning is the reason", () => {
   expect(fault({ exit_code: 1, stderr })).toBe("Warning: Failed deleting comment 2.");
 });
 
+test("missing words and wrong options are named", () => {
+  expect(fault({ exit_code: 1, stdout: "usage: wp cache add <key> <value>\n" })).toBe(
+    "Words are missing after the command. usage: wp cache add <key> <value>",
+  );
+  const stderr = "Error: Parameter errors:\n missing --dbname parameter (Name.)\n unknown --x parameter\n";
+  expect(fault({ exit_code: 1, stderr })).toBe(
+    "Error: Parameter errors: missing --dbname parameter (Name.), unknown --x parameter",
+  );
+});
+
 test("silence means no", () => {
   expect(fault({ exit_code: 1 }, ["plugin", "is-active", "shop"])).toBe(
     "The command ended with exit code 1 and printed nothing, which means no.",

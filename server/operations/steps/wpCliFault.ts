@@ -48,10 +48,17 @@ function silentFailure({ stdout, stderr, exit_code: code }: WpCliResult): string
 
 function failure(argv: readonly string[], result: WpCliResult): string {
   const { stderr, stdout } = result;
-  const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
+  // WP-CLI lists wrong options in indented lines below the error.
+  const text = `${stderr}\n${stdout}`.replace(/^(Error: Parameter errors:)((?:\n +\S.*)+)/gm, (_, error, below) =>
+    [error, below.trim().split(/\n +/).join(", ")].join(" "),
+  );
+  const lines = text.split("\n").map((one) => one.trim());
   const line =
-    lines.find((text) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(text)) ??
-    lines.findLast((text) => text.startsWith("Warning:"));
+    lines.find((one) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(one)) ??
+    lines.findLast((one) => one.startsWith("Warning:"));
+  const usage = lines.find((one) => one.startsWith("usage: "));
+  if (line === undefined && usage !== undefined)
+    return `Words are missing after the command. ${usage.slice(0, longestLine)}`;
   if (line === undefined) return silentFailure(result);
   const [, missing = ""] = /^Error: '([^' ]+)' is not a registered wp command\./.exec(line) ?? [];
   const elsewhere = Object.hasOwn(notHere, missing) ? notHere[missing] : undefined;
@@ -59,7 +66,7 @@ function failure(argv: readonly string[], result: WpCliResult): string {
   const shown = withoutSecrets(line, argv);
   const cut = shown.length > longestLine ? `${shown.slice(0, longestLine)}…` : shown;
   // The runtime's advice for sites that can't be loaded.
-  const hint = lines.find((text) => text.startsWith("Hint: "));
+  const hint = lines.find((one) => one.startsWith("Hint: "));
   return hint === undefined ? cut : `${cut} ${hint.slice(0, longestLine)}`;
 }
 
