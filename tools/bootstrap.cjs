@@ -2,7 +2,7 @@
  * First script of every npm command: node tools/bootstrap.cjs <file.ts> [arguments]
  *
  * Installs the packages if they are missing or differ from the lockfile, then replaces itself by the given program, run
- * with the Node version from the packages. On a fresh clone this script runs with the system's Node (14.18 or newer),
+ * with the Node version from the packages. With --install in place of a program, it only installs. On a fresh clone this script runs with the system's Node (14.18 or newer),
  * so it uses only JavaScript of that version. It never writes to standard output, which belongs to the program.
  */
 "use strict";
@@ -14,8 +14,9 @@ const path = require("node:path");
 const root = path.dirname(__dirname);
 const modules = path.join(root, "node_modules");
 const node = path.join(modules, ".bin", "node");
-/** In place of a program: only install. */
+/** In place of a program: only install. The second is for the holder of the lock. */
 const installOnly = "--install";
+const installLocked = "--install-locked";
 const oldestNpm = 7;
 
 /**
@@ -38,10 +39,10 @@ main(process.argv[2], process.argv.slice(3)).catch((error) => fail(error.message
 
 async function main(script, parameters) {
   if (script === undefined) {
-    fail("Usage: node tools/bootstrap.cjs <file.ts> [arguments]");
+    fail("Usage: node tools/bootstrap.cjs <file.ts> [arguments], or --install");
     return;
   }
-  if (script === installOnly) {
+  if (script === installLocked) {
     // Another run may have installed them while this one waited for the lock.
     if (!isInstalled()) {
       await install();
@@ -52,6 +53,9 @@ async function main(script, parameters) {
     requireNpm(process.env.npm_config_user_agent || "");
     requireWritable();
     await installWithLock();
+  }
+  if (script === installOnly) {
+    return;
   }
   runProgram([node, path.join(root, script)].concat(parameters));
 }
@@ -125,7 +129,7 @@ function requireWritable() {
 function installWithLock() {
   const locks = path.join(root, ".cache");
   fs.mkdirSync(locks, { recursive: true });
-  const parameters = [path.join(locks, "install.lock"), process.execPath, __filename, installOnly];
+  const parameters = [path.join(locks, "install.lock"), process.execPath, __filename, installLocked];
   return new Promise((resolve, reject) => {
     const locked = childProcess.spawn("flock", parameters, { stdio: ["ignore", 2, 2] });
     // Not every system has flock.

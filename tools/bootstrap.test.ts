@@ -57,9 +57,14 @@ function installed(packages: object = lockfile.packages): void {
   writeFileSync(join(root, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
 }
 
-function bootstrap(given: readonly string[] = [], options: readonly string[] = [], more: NodeJS.ProcessEnv = {}) {
+function bootstrap(
+  given: readonly string[] = [],
+  options: readonly string[] = [],
+  more: NodeJS.ProcessEnv = {},
+  script = "program.ts",
+) {
   const env = { PATH: `${join(root, "bin")}:/usr/bin:/bin`, ...more };
-  const parameters = [...options, join(root, "tools", "bootstrap.cjs"), "program.ts", ...given];
+  const parameters = [...options, join(root, "tools", "bootstrap.cjs"), script, ...given];
   const child = spawn(process.execPath, parameters, { env, stdio: ["ignore", "pipe", "pipe"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   let [output, errors] = ["", ""];
@@ -92,6 +97,19 @@ describe("a fresh clone", () => {
     expect(calls()).toMatch(/^npm ci .*--include=dev/);
     expect(errors).toContain("Installing the packages that Sitewright needs");
     expect(errors).toContain("added 3 packages");
+  });
+
+  test.each(["missing", "there"])("--install only gets the packages; before: %s", async (before) => {
+    if (before === "there") installed();
+    const { code, output, errors } = await bootstrap([], [], {}, "--install").ended;
+    expect({ code, output }).toEqual({ code: 0, output: "" });
+    expect(calls() === "").toBe(before === "there");
+    expect(errors === "").toBe(before === "there");
+  });
+
+  test("--install fails if npm does", async () => {
+    fakeNpm("exit 2");
+    expect(await bootstrap([], [], {}, "--install").ended).toMatchObject({ code: 1 });
   });
 
   test.each([
