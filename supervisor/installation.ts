@@ -8,6 +8,7 @@
 import { join } from "node:path";
 import { closeEnvironmentGroups } from "@sitewright/runtimes/processor/environments.ts";
 import { closeProcessorGroups, openProcessorGroups } from "@sitewright/runtimes/processor/groups.ts";
+import { isSystemdService } from "@sitewright/runtimes/processor/place.ts";
 import type { InheritedSocket } from "@sitewright/server/inheritedSockets.ts";
 import { secretsKeyFile } from "@sitewright/server/sealedSettings.ts";
 import { openSealer } from "@sitewright/server/sealing.ts";
@@ -127,7 +128,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
         ...counts,
         region: config.regions[0].id,
         firstRun: readFirstRun(config.data),
-        isService: options.env.SYSTEMD_EXEC_PID === String(process.pid),
+        isService: isSystemdService(),
       }),
     );
   }

@@ -71,7 +71,7 @@ const pages = {
     status: 507,
     code: "disk_quota_reached",
     title: "There is no space left on the disk",
-    text: "Nothing was saved. Please try again in a minute, after something that is no longer needed has been removed.",
+    text: "Your change could not be completed. Please try again in a minute, after something that is no longer needed has been removed.",
     owner:
       "The site has reached its disk quota, which can be raised with the API, or the server's disk is nearly full.",
   },

@@ -62,6 +62,12 @@ test("a test request runs in the given environment, not in the served one", asyn
   ]);
 });
 
+test("a test request on a full disk says so", async () => {
+  const world = await startSite();
+  world.upstream.trial = () => Promise.reject(new FakeNoAnswer("diskFull"));
+  expect(await runTrial(world, { "index.php": "" }, "/")).toMatchObject({ status: 0, reason: "diskFull" });
+});
+
 test("a read-only test request reports attempts to write", async () => {
   const world = await startSite();
   world.upstream.trial = () => Promise.reject(new FakeNoAnswer("wouldWrite"));

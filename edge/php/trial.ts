@@ -120,7 +120,7 @@ async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOr
   try {
     answer = await ask();
   } catch (error) {
-    return { ...noResponse, reason: trialReason(error) };
+    return { ...noResponse, reason: reasonOf(error) };
   }
   const { status, headers, body } = answer;
   try {
@@ -131,14 +131,8 @@ async function read(ask: () => Promise<TrialResponse>, { wantsContent }: TrialOr
     const trial = { status, isComplete, errors: await answer.errors, reason: null, location: header("location") };
     return wantsContent ? { ...trial, content } : trial;
   } catch (error) {
-    return { ...noResponse, errors: await answer.errors, reason: trialReason(error) };
+    return { ...noResponse, errors: await answer.errors, reason: reasonOf(error) };
   }
-}
-
-/** On a full disk, a page that can't be shown without writing says as little about the change as in a frozen environment. */
-function trialReason(error: unknown): NoAnswerReason {
-  const reason = reasonOf(error);
-  return reason === "diskFull" ? "wouldWrite" : reason;
 }
 
 /** Whether the body ends like a page. `kept` collects it, unless it is too long. Rejects if the body is cut off. */

@@ -1,8 +1,8 @@
 /** Everything that the native runtime needs of this machine, PHP included, examined at once. */
 import type { GroupLimits } from "../processor/environments.ts";
-import { checkMachine, type MachineFindings } from "./requirements.ts";
+import { degraded, findSandboxProblem, type MachineFindings } from "./requirements.ts";
 import { discoverPhp, machineRoot } from "./versions/discovery.ts";
-import { type DiscoveredPhp, UnusableRoot } from "./versions/installation.ts";
+import type { DiscoveredPhp } from "./versions/installation.ts";
 import { noPhpMessage } from "./versions/neededExtensions.ts";
 import { findPrograms } from "./versions/programs.ts";
 
@@ -20,21 +20,16 @@ export async function examineMachine(
   { groups, phpRoots }: MachineOptions,
   hasFile?: (file: string) => boolean,
 ): Promise<ExaminedMachine> {
-  const php = await discoverPhp({ folder: phpRoots }).catch((error: unknown) => {
-    if (error instanceof UnusableRoot) return error;
-    throw error;
-  });
-  if (!(php instanceof UnusableRoot)) {
-    const missing = php.offered.length > 0 ? [] : [noPhpMessage, ...php.refused];
-    return { ...(await checkMachine({ groups, missing, degraded: [] }, hasFile)), ...php };
+  if (process.platform !== "linux") {
+    return { missing: ["The native runtime needs Linux."], degraded: [], offered: [], refused: [] };
   }
-  // There is no bubblewrap, so PHP can't be asked for its version.
-  const missing = findPrograms(machineRoot).programs.length > 0 ? [] : [noPhpMessage];
-  const findings = await checkMachine({ groups, missing, degraded: [] }, hasFile);
-  return {
-    ...findings,
-    missing: findings.missing.length > 0 ? findings.missing : [php.message],
-    offered: [],
-    refused: [],
-  };
+  const problem = await findSandboxProblem(hasFile);
+  if (problem !== null) {
+    // PHP says in a sandbox what it is, so only its files can be looked for.
+    const noPhp = findPrograms(machineRoot).programs.length > 0 ? [] : [noPhpMessage];
+    return { missing: [problem, ...noPhp], degraded: degraded(groups), offered: [], refused: [] };
+  }
+  const php = await discoverPhp({ folder: phpRoots });
+  const missing = php.offered.length > 0 ? [] : [noPhpMessage, ...php.refused];
+  return { missing, degraded: degraded(groups), ...php };
 }

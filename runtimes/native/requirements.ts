@@ -7,15 +7,6 @@ import type { GroupLimits } from "../processor/environments.ts";
 import { spawnSandboxed } from "./spawnSandboxed.ts";
 import { systemCallFilter } from "./systemCalls.ts";
 
-export interface MachineFacts {
-  /** What control groups limit, as `useEnvironmentGroups` returns it. */
-  readonly groups: GroupLimits;
-  /** Sentences about what other parts of the runtime miss, such as PHP, with what to do. */
-  readonly missing: readonly string[];
-  /** Sentences about what other parts of the runtime do without. */
-  readonly degraded: readonly string[];
-}
-
 export interface MachineFindings {
   /** Sentences about what the native runtime can't do without. Empty: it can start. */
   readonly missing: readonly string[];
@@ -52,19 +43,10 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** `hasFile`: whether a program exists. */
-export async function checkMachine(facts: MachineFacts, hasFile = isProgram): Promise<MachineFindings> {
-  if (process.platform !== "linux") return { missing: ["The native runtime needs Linux."], degraded: [] };
+/** Returns why programs can't run in a sandbox, and what to do, or null if they can. `hasFile`: whether a program exists. */
+export async function findSandboxProblem(hasFile = isProgram): Promise<string | null> {
   const absent = [bubblewrap, setpriv].filter(({ name }) => !hasFile(`/usr/bin/${name}`));
-  const problem = absent.length > 0 ? null : await sandboxProblem();
-  return {
-    missing: [
-      ...(absent.length > 0 ? [describeAbsent(absent, hasFile)] : []),
-      ...(problem === null ? [] : [problem]),
-      ...facts.missing,
-    ],
-    degraded: [...degraded(facts.groups), ...facts.degraded],
-  };
+  return absent.length > 0 ? describeAbsent(absent, hasFile) : trySandbox();
 }
 
 /** The one message for an operator who wants to start the native runtime, or null if it can start. */
@@ -85,7 +67,7 @@ function describeAbsent(absent: readonly Program[], hasFile: (file: string) => b
 }
 
 /** Runs a program in a sandbox. Returns why it can't, or null. */
-async function sandboxProblem(): Promise<string | null> {
+async function trySandbox(): Promise<string | null> {
   const sandbox = { user: ownerOf(0), root: "/", mounts: [], memoryFolders: [], limits: null, isOffline: true };
   const child = spawnSandboxed(sandbox, ["true"], ["ignore", "ignore"]);
   const ended = once(child, "close");

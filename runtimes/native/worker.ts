@@ -126,7 +126,7 @@ export class FpmWorker implements Worker {
       reserve: this.#reserve,
       onExcess: (reason) => {
         exchange.log(Buffer.from(`${reason}\n`));
-        this.kill("crashed");
+        this.kill("diskFull");
       },
     });
     const run = await runInPhp({

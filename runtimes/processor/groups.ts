@@ -22,7 +22,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { type Place, placeOf } from "./place.ts";
+import { isSystemdService, type Place, placeOf } from "./place.ts";
 
 /** The folders of an installation's groups. */
 export interface Groups {
@@ -161,7 +161,7 @@ function processesIn(group: string): readonly string[] {
 function moveServices(folder: string): void {
   const controllers = readFileSync(path.join(folder, "cgroup.controllers"), "utf8").trim().split(" ");
   const pids = processesIn(folder);
-  const isService = path.basename(folder).endsWith(".service") && process.env.SYSTEMD_EXEC_PID !== undefined;
+  const isService = path.basename(folder).endsWith(".service") && isSystemdService();
   const own = ancestors();
   // Processes of others, such as those of a login, must stay where they are.
   if (!isService || !controllers.includes("cpu") || !pids.every((pid) => own.has(pid))) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { placeIn } from "./place.ts";
+import { isSystemdService, placeIn } from "./place.ts";
 
 const version1 = "30 24 0:26 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct";
 const version2 = "35 24 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw";
@@ -39,4 +39,10 @@ test("a process has a place of its own for each controller of version 1", () => 
   const groups = "4:memory:/a\n3:cpu,cpuacct:/b";
   expect(placeIn(groups, mounts, "memory")).toEqual({ version: 1, folder: "/sys/fs/cgroup/memory/a" });
   expect(placeIn(groups, mounts, "pids")).toBeNull();
+});
+
+test("a process is a service if systemd has started it itself", () => {
+  expect(isSystemdService({ SYSTEMD_EXEC_PID: String(process.pid) })).toBe(true);
+  expect(isSystemdService({ SYSTEMD_EXEC_PID: String(process.ppid) })).toBe(false);
+  expect(isSystemdService({})).toBe(false);
 });

@@ -51,3 +51,8 @@ export function placeOf(pid: number | "self", controller: Controller = "cpu"): P
     return null;
   }
 }
+
+/** Whether systemd has started this very process as a service. Programs that a service starts inherit the variable. */
+export function isSystemdService(env: NodeJS.ProcessEnv = process.env): boolean {
+  return env.SYSTEMD_EXEC_PID === String(process.pid);
+}

@@ -262,7 +262,7 @@ describe.runIf(engine === "native")("disk under php-fpm", () => {
   test("a script that writes more than the environment may grow is ended, and the others go on", async () => {
     await world.limit(site, freeSpace(20 * megabyte));
     await addScript(site, "endless.php", write("endless.bin", 10_000 * megabyte));
-    expect(await outcomeOf(ask("/endless.php"))).toBe("crashed");
+    expect(await outcomeOf(ask("/endless.php"))).toBe("diskFull");
     expect((await stat(path.join(site.documentRoot, "endless.bin"))).size).toBeLessThan(2_000 * megabyte);
     expect(await php("echo json_encode(unlink('endless.bin'));")).toBe("true");
     expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
@@ -271,7 +271,7 @@ describe.runIf(engine === "native")("disk under php-fpm", () => {
   test("a script that fills the folder for temporary files is ended, and pages and sessions still work", async () => {
     await world.limit(site, freeSpace(20 * megabyte));
     await addScript(site, "temporary.php", write("/tmp/endless.bin", 10_000 * megabyte));
-    expect(await outcomeOf(ask("/temporary.php"))).toBe("crashed");
+    expect(await outcomeOf(ask("/temporary.php"))).toBe("diskFull");
     await world.limit(site, freeSpace(-megabyte));
     expect((await visitorOf(world.serving, site).get("/")).status).toBe(200);
     const code = "session_start(); $_SESSION['seen'] = 1; session_write_close(); tempnam('/tmp', 'x'); echo 'done';";
@@ -309,7 +309,7 @@ describe.runIf(engine === "native")("on a disk without space beyond the reserve"
     const { full, crowded } = await openFull((await freeBytes()) * 1.2);
     const visitor = visitorOf(full.serving, crowded);
     expect(await visitor.logIn(crowded.wordpress.adminUser, "correct horse battery")).toBe(true);
-    expect(await outcomeOf(visitor.get("/endless.php"))).toBe("crashed");
+    expect(await outcomeOf(visitor.get("/endless.php"))).toBe("diskFull");
     expect((await stat(path.join(crowded.documentRoot, "endless.bin"))).size).toBeLessThan(500 * megabyte);
     expect((await visitor.get("/")).status).toBe(200);
   }, 60_000);

@@ -60,7 +60,7 @@ export interface Trial {
   readonly isComplete: boolean;
   /** The beginning of PHP's error log during the request. */
   readonly errors: string;
-  /** Why there was no answer: `busy`, `deadline`, `crashed`, `unavailable` or `wouldWrite`, also on a full disk. Null if there was one. */
+  /** Why there was no answer: `busy`, `deadline`, `crashed`, `unavailable`, `wouldWrite` or `diskFull`. Null if there was one. */
   readonly reason: string | null;
   /** Target of a redirect, or null. */
   readonly location: string | null;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 export interface LoadedPage {
   /** 0 if there is no answer. */
   readonly status: number;
-  /** Why there is no answer: `wouldWrite` if the page can't be rendered without writing. Null if there is one. */
+  /** Why there is no answer: `wouldWrite` or `diskFull` if the page can't be rendered without writing. Null if there is one. */
   readonly reason: string | null;
   readonly type: string;
   readonly content: Buffer;

@@ -78,7 +78,8 @@ function visitTo(page: string, host: string, load: LoadPage): Visit {
     const { location, reason } = loaded;
     const next = location === null ? null : URL.parse(location, at.href);
     if (next?.host === at.host) at = next;
-    if (reason !== null && reason !== "wouldWrite") failure = new Error(`${page} was not answered: ${reason}`);
+    if (reason !== null && reason !== "wouldWrite" && reason !== "diskFull")
+      failure = new Error(`${page} was not answered: ${reason}`);
   };
   return {
     load: async (path, signal) => {

@@ -33,6 +33,10 @@ interface Answer {
 
 /** The sandbox's exit code is this and the number of the signal that has ended its program. */
 const crashed = 128;
+/** The exit status of the shell that starts bubblewrap if there is none. */
+const notFound = 127;
+const noSandbox =
+  "The native runtime runs PHP in a sandbox, for which a program is missing: apt-get install bubblewrap util-linux";
 const timeoutMilliseconds = 30_000;
 const maxOutput = 1 << 20;
 const temporaryBytes = 16 << 20;
@@ -79,6 +83,7 @@ async function ask(root: PhpRoot, program: string, option: string): Promise<stri
   };
   const answer = await run(sandbox, [program, ...withoutErrors, option]);
   if (answer.code === 0) return answer.output;
+  if (answer.code === notFound && answer.errors.includes("bwrap")) throw new UnusableRoot(noSandbox);
   throw new ProbeFailure(explain(root, program, answer));
 }
 
@@ -93,8 +98,7 @@ async function run(sandbox: Sandbox, command: readonly string[]): Promise<Answer
     const [output = "", errors = ""] = await Promise.all(texts);
     return { output, errors, code };
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT")
-      throw new UnusableRoot("The native runtime runs PHP in bubblewrap, which is missing: apt-get install bubblewrap");
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") throw new UnusableRoot(noSandbox);
     throw error;
   } finally {
     clearTimeout(timer);

@@ -172,6 +172,13 @@ describe("a trial", () => {
     );
   });
 
+  test("a full disk is reported as such, and not as a fault of the site", async () => {
+    const runTrial = async () => ({ ...fine, status: 0, isComplete: false, reason: "diskFull" });
+    const failed = makeRunTrial({ runTrial })({ ...candidate, isReadOnly: false }, signal);
+    await expect(failed).rejects.toMatchObject({ reason: "diskFull", kind: null, isTransient: false });
+    await expect(failed).rejects.toThrow("because the disk is full. Raise the environment's quota, remove files, or");
+  });
+
   test("resolves with false if PHP tried to write to read-only data", async () => {
     const runTrial = async () => ({ ...fine, status: 0, isComplete: false, reason: "wouldWrite" });
     expect(await makeRunTrial({ runTrial })(candidate, signal)).toBe(false);

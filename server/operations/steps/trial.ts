@@ -54,7 +54,7 @@ export interface TrialPage {
 export type RunTrial = (candidate: Candidate, signal: AbortSignal) => Promise<boolean>;
 
 /** Reasons for a missing response that tell nothing about the page. */
-const inconclusiveReasons: readonly (string | null)[] = ["busy", "unavailable"];
+const inconclusiveReasons: readonly (string | null)[] = ["busy", "unavailable", "diskFull"];
 
 /** The page is not acceptable, or PHP gave no response. */
 export class TrialFailed extends StepFailure {
@@ -132,6 +132,7 @@ function noAnswer(reason: string, page: string): string {
     crashed: `PHP crashed while it rendered the ${page}`,
     busy: "no PHP process was free for it",
     unavailable: "PHP could not be started for it",
+    diskFull: `its ${page} could not be shown because the disk is full. Raise the environment's quota, remove files, or ask the operator whether the server's disk is full`,
   };
   return sentences[reason] ?? "it did not respond";
 }
