@@ -10,7 +10,7 @@ import { describe, expect, test } from "vitest";
 import { generatedDocuments } from "./tools/generatedDocuments.ts";
 import { compositionRoots, rooms } from "./tools/rooms.ts";
 
-const files = globSync("{contract,dns,edge,runtimes,server,supervisor,e2e,bench,tools}/**/*.ts", {
+const files = globSync("{console,contract,dns,edge,runtimes,server,supervisor,e2e,bench,tools}/**/*.{ts,tsx}", {
   exclude: (name) => name.includes("node_modules"),
 }).map((file) => file.replaceAll("\\", "/"));
 

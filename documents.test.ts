@@ -4,9 +4,9 @@ import { basename, dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const documents = globSync(["*.md", "docs/**/*.md"]);
-const folders = /^(?:bench|contract|dns|docs|e2e|edge|runtimes|server|supervisor|tools)\//;
+const folders = /^(?:bench|console|contract|dns|docs|e2e|edge|runtimes|server|supervisor|tools)\//;
 const exclude = ["**/node_modules", "data", ".cache", ".git"];
-const sourceNames = new Set(globSync("**/*.{ts,cjs}", { exclude }).map((path) => basename(path)));
+const sourceNames = new Set(globSync("**/*.{ts,tsx,cjs}", { exclude }).map((path) => basename(path)));
 
 /** Repository paths in backticks, except paths with a placeholder, and the targets of relative links. */
 function pathsIn(file: string, text: string): string[] {

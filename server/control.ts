@@ -1,6 +1,7 @@
 /**
  * The control process: the API, the operations and the reconcilers. PostgreSQL must be running, and the runtimes prepared.
  */
+import { buildOf, consoleVersion, failureOf } from "@sitewright/console/build/version.ts";
 import { createTrustedProxies } from "@sitewright/edge/http/trustedProxies.ts";
 import { confinementProblem } from "@sitewright/runtimes/confinement.ts";
 import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
@@ -25,6 +26,7 @@ import { type OpenedRuntimes, openRuntimes } from "./control/runtimes.ts";
 import { type ControlServices, makeControlServices } from "./control/services.ts";
 import { makeLookUp } from "./domains/lookUp.ts";
 import type { FirstRun } from "./firstRun.ts";
+import type { ConsolePaths } from "./http/consoleFiles.ts";
 import { listenForEdge } from "./http/edgeSocket.ts";
 import { buildServer } from "./http/server.ts";
 import { descriptorsOf, type InheritedSocket, takeInheritedSockets } from "./inheritedSockets.ts";
@@ -173,6 +175,7 @@ export async function startControl({
     securityTxt: securityTxtOf(config.securityContact),
     challenges: parts.apiChallenges,
     trustedProxies: createTrustedProxies(config.trustedProxies),
+    console: consolePaths(config.assets),
     log,
   });
   started.defer(() => server.close());
@@ -185,6 +188,12 @@ export async function startControl({
     await owned.disposeAsync();
   };
   return { url: address, facts, firstRun, lost: engine.lost, stop };
+}
+
+/** The supervisor builds the console meanwhile. */
+function consolePaths(assets: string): ConsolePaths {
+  const version = consoleVersion();
+  return { folder: buildOf(assets, version), failure: failureOf(assets, version) };
 }
 
 /** Dependencies of the API and the reconcilers. */

@@ -47,10 +47,12 @@ interface InstallationOptions {
   readonly config: Config;
   /** Environment of the children, which settings are added to. */
   readonly env: NodeJS.ProcessEnv;
-  /** File and arguments for Node. `prepare` fetches and unpacks WordPress and PHP. */
-  readonly programs: Readonly<Record<"prepare" | "control" | "edge" | "dns", readonly string[]>>;
+  /** File and arguments for Node. `prepare` fetches and unpacks WordPress and PHP, `console` builds the console. */
+  readonly programs: Readonly<Record<"prepare" | "console" | "control" | "edge" | "dns", readonly string[]>>;
   /** True if `prepare` has nothing to do. Running it just to find out would slow each start by half a second. */
   readonly isPrepared: () => boolean;
+  /** True if `console` has nothing to do. */
+  readonly isConsoleBuilt: () => boolean;
   readonly terminal: Terminal;
   /** Sockets that systemd has opened. Absent: none. */
   readonly given?: readonly BoundSocket[];
@@ -83,6 +85,16 @@ export function makeInstallation(options: InstallationOptions): Installation {
     return prepareInProcess(program, terminal.progress);
   }
 
+  /** Nothing waits for it: everything works without the console, which says why it is missing. */
+  async function buildConsole(env: NodeJS.ProcessEnv): Promise<void> {
+    try {
+      await prepareInProcess({ parameters: options.programs.console, env, signal: stopping.signal }, () => undefined);
+    } catch (cause) {
+      if (stopping.signal.aborted) return;
+      report(`The console could not be built; everything else works. ${cause instanceof Error ? cause.message : cause}`);
+    }
+  }
+
   async function start(): Promise<void> {
     lock = openDataFolder(config.data);
     const unfinishedRestore = interruptedRestoreMessage(config.data);
@@ -98,6 +110,7 @@ export function makeInstallation(options: InstallationOptions): Installation {
     const sealer = await openSealer(secretsKeyFile(config.data));
     writeLastStart(config.data, effectiveSettings(options, ports), sealer);
     const prepared = options.isPrepared() ? Promise.resolve() : prepare(env);
+    if (!options.isConsoleBuilt()) void buildConsole(env);
     const database = startDatabase().then((url) => {
       const run = { pid: process.pid, database_url: url, api_url: apiUrl(ports.controlPort) };
       writeRun(config.data, run, config.databaseUrl === null ? null : sealer);

@@ -1,5 +1,7 @@
 /** Entry point of `npm start`. */
+import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { buildOf, consoleVersion } from "@sitewright/console/build/version.ts";
 import { dnsNodeOptions } from "@sitewright/dns/nodeOptions.ts";
 import { isPrepared } from "@sitewright/runtimes/playground/prepared.ts";
 import { takeInheritedSockets } from "@sitewright/server/inheritedSockets.ts";
@@ -36,11 +38,13 @@ try {
     env,
     programs: {
       prepare: [file("prepare.ts")],
+      console: [file("../console/build/build.ts")],
       control: ["--expose-gc", ...controlMemory, server, "control"],
       edge: [oneCollector, server, "edge"],
       dns: [...dnsNodeOptions, server, "dns"],
     },
     isPrepared: () => isPrepared(config.assets),
+    isConsoleBuilt: () => existsSync(buildOf(config.assets, consoleVersion())),
     terminal,
     given,
   });

@@ -242,6 +242,8 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server",
     "runtimes",
   ),
+  "console/app": room("The web console, which runs in browsers: a client of the API without privileges."),
+  "console/build": room("Builds the console, and serves it in development.", "server/settings"),
   e2e: room("End-to-end tests of a started installation, with a real browser."),
   bench: room(
     "Benchmarks, with references such as nginx, Knot and restic.",

@@ -15,7 +15,7 @@ const patterns = [...rowsByPath].map(([path, group]) => ({
 const fixed = [
   {
     pattern:
-      /^\/(health\/?|metrics\/?|tour\.md\/?|reference\/[^/]+\/[^/]+\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+|\.well-known\/acme-challenge\/[^/]+)?$/,
+      /^\/(docs\/?|console\/[^/]+\/?|health\/?|metrics\/?|tour\.md\/?|reference\/[^/]+\/[^/]+\/?|v2\/openapi\.json\/?|v2\/downloads\/[^/]+\/[^/]+|\.well-known\/acme-challenge\/[^/]+)?$/,
     methods: ["GET", "HEAD"],
   },
 ];
@@ -25,10 +25,13 @@ export function methodsOf(path: string): readonly string[] {
   return [...patterns, ...fixed].find(({ pattern }) => pattern.test(path))?.methods ?? [];
 }
 
-/** Answers 404 or 405 before the body is read. Add this hook after the one that authenticates. */
+/**
+ * Answers 404 or 405 before the body is read, except to requests for pages of the console. Add this hook after the one that
+ * authenticates.
+ */
 export function refuseUnknownPaths(server: FastifyInstance): void {
   server.addHook("onRequest", (request, _reply, done) => {
-    done(request.is404 ? refusalOf(request) : undefined);
+    done(request.is404 && !isConsolePage(request) ? refusalOf(request) : undefined);
   });
 
   function refusalOf(request: FastifyRequest): HttpFailure {
@@ -37,9 +40,17 @@ export function refuseUnknownPaths(server: FastifyInstance): void {
     // A path with invalid percent-encoding may be an endpoint's, with a malformed id.
     if (request.url !== request.originalUrl) return new HttpFailure(404);
     const path = pathOf(request).slice(0, maxPathLength);
-    const message = `There is no ${request.method} ${path}. All endpoints: ${originOf(request)}/`;
+    const message = `There is no ${request.method} ${path}. All endpoints: ${originOf(request)}/docs`;
     return new HttpFailure(404, {}, message);
   }
+}
+
+/** Whether the console's page answers a request for a path that nothing else has. It shows people that there is no such page. */
+export function isConsolePage(request: FastifyRequest): boolean {
+  const path = pathOf(request);
+  const isRead = request.method === "GET" || request.method === "HEAD";
+  const acceptsPages = request.headers.accept?.includes("text/html") === true;
+  return isRead && acceptsPages && !/^\/(v2|console|reference|\.well-known)(\/|$)/.test(path) && !/\.[^/]*$/.test(path);
 }
 
 const pathOf = ({ url }: FastifyRequest): string => url.split("?", 1)[0] ?? "";

@@ -1,4 +1,4 @@
-/** The HTTP API as a Fastify server: all endpoints of the contract's table, health, metrics and the page at `/`. */
+/** The HTTP API as a Fastify server: all endpoints of the contract's table, health, metrics, the console and the API reference. */
 import { randomUUID } from "node:crypto";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { ErrorBody } from "@sitewright/contract/errors.ts";
@@ -29,11 +29,13 @@ import {
   requestMilliseconds,
   timeouts,
 } from "./connections.ts";
+import { serveConsole } from "./console.ts";
+import type { ConsolePaths } from "./consoleFiles.ts";
 import { keepEdgeConnections, trustProxies } from "./edgeSocket.ts";
 import { answerToClientError, answerToInternalError, answerToOutage, type ErrorAnswer } from "./faults.ts";
 import { basePath, makeFindEndpoint, routerOptions, routerPath } from "./findEndpoint.ts";
 import { serveHealth } from "./health.ts";
-import { serveHome } from "./home.ts";
+import { serveReference } from "./reference.ts";
 import { makeAuthenticator, type Route } from "./identity.ts";
 import { makeInputReader } from "./input.ts";
 import { serveMetrics } from "./metrics.ts";
@@ -60,6 +62,8 @@ interface ServerOptions {
   readonly challenges?: ReadonlyMap<string, string>;
   /** Other proxies than those on this machine that say where a request comes from. Absent: none. */
   readonly trustedProxies?: TrustedProxies;
+  /** Where the built console is, now or later. */
+  readonly console: ConsolePaths;
   /** A logger with pino's interface. */
   readonly log: FastifyBaseLogger;
 }
@@ -73,6 +77,7 @@ export function buildServer({
   securityTxt = null,
   challenges = new Map(),
   trustedProxies = noProxies,
+  console,
   log,
 }: ServerOptions): FastifyInstance {
   const isTrustedProxy = trustProxies(trustedProxies);
@@ -133,7 +138,8 @@ export function buildServer({
   serveMetrics(server, makeMetrics({ ...app, maxWorkers: app.limits.maxWorkers }), metricsToken);
   serveHealth(server, app);
   serveChallenges(server, challenges);
-  serveHome(server);
+  serveReference(server);
+  serveConsole(server, console);
   serveSecurityTxt(server, securityTxt);
   return server;
 }

@@ -12,8 +12,15 @@ const terminal = makeTerminal({ out: process.stdout, errors: process.stderr });
 const installation = makeInstallation({
   config: loadConfig(process.env),
   env: process.env,
-  programs: { prepare: [child, "prepare"], control: [child, "control"], edge: [child, "edge"], dns: [child, "dns"] },
+  programs: {
+    prepare: [child, "prepare"],
+    console: [child, "console"],
+    control: [child, "control"],
+    edge: [child, "edge"],
+    dns: [child, "dns"],
+  },
   isPrepared: () => process.env.SITEWRIGHT_TEST_PREPARED !== undefined,
+  isConsoleBuilt: () => process.env.SITEWRIGHT_TEST_CONSOLE === undefined,
   terminal,
   given: findBoundSockets(takeInheritedSockets(process.env)),
 });

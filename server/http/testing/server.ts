@@ -35,6 +35,7 @@ import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from "fastify"
 import type { Pool } from "pg";
 import { afterAll, beforeAll } from "vitest";
 import type { ConnectionLimits } from "../connections.ts";
+import type { ConsolePaths } from "../consoleFiles.ts";
 import type { Limits } from "../rateLimits.ts";
 import { buildServer } from "../server.ts";
 import { checkResponses } from "./documented.ts";
@@ -144,6 +145,8 @@ interface TestServerOptions {
   readonly securityTxt?: () => string;
   /** Default: true. */
   readonly knowsPlaces?: boolean;
+  /** Default: there is no build of the console. */
+  readonly console?: ConsolePaths;
 }
 
 const findUser: App["findUser"] = async (_environment, email) => ({
@@ -297,6 +300,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
     metricsToken: options.metricsToken ?? null,
     securityTxt: options.securityTxt ?? null,
     trustedProxies: createTrustedProxies(options.trustedProxies ?? []),
+    console: options.console ?? { folder: "/nonexistent", failure: "/nonexistent" },
     log: options.log ?? silentLog,
   });
   const problems = checkResponses(server);

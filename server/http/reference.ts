@@ -1,9 +1,9 @@
-/** The page at `/`: the API reference, which openapi-explorer draws in the browser from `/v2/openapi.json`. */
+/** The page at `/docs`: the API reference, which openapi-explorer draws in the browser from `/v2/openapi.json`. */
 import { readFile } from "node:fs/promises";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import type { FastifyInstance } from "fastify";
-import { serveHomeFiles } from "./homeFiles.ts";
+import { serveReferenceFiles } from "./referenceFiles.ts";
 import { originOf } from "./paths.ts";
 
 const headers = {
@@ -21,26 +21,26 @@ const headers = {
 
 const tour = new URL("../../docs/tour.md", import.meta.url);
 
-export function serveHome(server: FastifyInstance): void {
-  const folder = serveHomeFiles(server);
-  server.get("/", async (request, reply) => reply.headers(headers).send(homePage(originOf(request), await folder())));
+export function serveReference(server: FastifyInstance): void {
+  const folder = serveReferenceFiles(server);
+  server.get("/docs", async (request, reply) => reply.headers(headers).send(referencePage(originOf(request), await folder())));
   server.get("/tour.md", async (_, reply) =>
     reply.headers({ ...headers, "content-type": "text/plain; charset=utf-8" }).send(await readFile(tour)),
   );
 }
 
 /** The page as HTML. `origin` is the address that the browser used, `folder` the URL path of its files. */
-export function homePage(origin: string, folder: string): string {
+export function referencePage(origin: string, folder: string): string {
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Sitewright API</title>
-<link rel="icon" href="${folder}/home.svg">
-<link rel="stylesheet" href="${folder}/home.css">
+<link rel="icon" href="${folder}/reference.svg">
+<link rel="stylesheet" href="${folder}/reference.css">
 <script defer src="${folder}/openapi-explorer.js"></script>
-<script type="module" src="${folder}/home.js"></script>
+<script type="module" src="${folder}/reference.js"></script>
 </head>
 <body>
 <header>

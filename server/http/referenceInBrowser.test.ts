@@ -1,4 +1,4 @@
-/** The API reference at `/` in Chromium, with its Content-Security-Policy. */
+/** The API reference at `/docs` in Chromium, with its Content-Security-Policy. */
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -60,7 +60,7 @@ describe.each([
   ["390", narrow],
 ])("in a window of %s pixels, the address of an endpoint shows", (_, viewport) => {
   it("its parameters with types, allowed values and descriptions", async () => {
-    await using opened = await open("/#?route=get-/sites/environments/-env_id-/logs", viewport);
+    await using opened = await open("/docs#?route=get-/sites/environments/-env_id-/logs", viewport);
     const { page, problems } = opened;
     await page.getByText("Read an environment's log").filter({ visible: true }).first().waitFor();
     const file = rowOf(page, "file_name");
@@ -74,7 +74,7 @@ describe.each([
   });
 
   it("the fields of its body, its error codes, and examples of both", async () => {
-    await using opened = await open("/#?route=post-/sites", viewport);
+    await using opened = await open("/docs#?route=post-/sites", viewport);
     const { page, problems } = opened;
     const field = rowOf(page, "install_mode");
     await field.waitFor();
@@ -95,7 +95,7 @@ describe.each([
 
 describe("endpoints", () => {
   it("can be searched for and opened with the keyboard, which continues in the endpoint", async () => {
-    await using opened = await open("/");
+    await using opened = await open("/docs");
     const { page, problems } = opened;
     await page.getByPlaceholder("Filter").focus();
     await page.keyboard.type("search-and-replace");
@@ -104,7 +104,7 @@ describe("endpoints", () => {
     const focused = found.and(page.locator(":focus"));
     for (let presses = 0; presses < 10 && (await focused.count()) === 0; presses += 1) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
-    await page.waitForURL(`${origin}/#?route=post-/sites/tools/search-and-replace`);
+    await page.waitForURL(`${origin}/docs#?route=post-/sites/tools/search-and-replace`);
     await rowOf(page, "perform_replacement").waitFor();
     await page.keyboard.press("Tab");
     expect(await page.locator("#operations-root :focus").count()).toBe(1);
@@ -112,7 +112,7 @@ describe("endpoints", () => {
   });
 
   it("are in the menu of a narrow window, which closes when one is chosen", async () => {
-    await using opened = await open("/", narrow);
+    await using opened = await open("/docs", narrow);
     const { page, problems } = opened;
     await see(page, "Sitewright creates, serves and deletes WordPress sites for companies.");
     const filter = page.getByPlaceholder("Filter");
@@ -127,7 +127,7 @@ describe("endpoints", () => {
   });
 
   it("can be called with a key, which is sent only to this server and not stored by the browser", async () => {
-    await using opened = await open("/");
+    await using opened = await open("/docs");
     const { page, problems } = opened;
     await page.getByRole("link", { name: "API key", exact: true }).click();
     const field = page.getByPlaceholder("api-token");
@@ -135,7 +135,7 @@ describe("endpoints", () => {
     expect(await field.getAttribute("autocomplete")).toBe("off");
     await page.getByRole("button", { name: "Set" }).click();
     await see(page, "Key Applied");
-    await page.goto(`${origin}/#?route=get-/validate`);
+    await page.goto(`${origin}/docs#?route=get-/validate`);
     const called = page.waitForResponse(`${origin}/v2/validate`);
     await page.getByRole("button", { name: "Execute" }).click();
     expect((await called).status()).toBe(200);
@@ -148,7 +148,7 @@ describe("endpoints", () => {
   it("are listed without JavaScript", async () => {
     const plain = await browser.newContext({ viewport: narrow, javaScriptEnabled: false });
     const page = await plain.newPage();
-    await page.goto(origin);
+    await page.goto(`${origin}/docs`);
     expect(await page.locator("noscript p").innerText()).toMatch(/^This page needs JavaScript\..* openapi\.json\.$/);
     expect(await page.getByRole("button").count()).toBe(0);
     expect(await page.getByRole("listitem").filter({ visible: true }).count()).toBe(Object.keys(endpoints).length);

@@ -1,4 +1,4 @@
-/** The files that the page at `/` loads, under a path that changes with their content. */
+/** The files that the page at `/docs` loads, under a path that changes with their content. */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
@@ -12,9 +12,9 @@ const explorer = createRequire(import.meta.url).resolve("openapi-explorer/dist/b
 /** Path and type by name. */
 const sources = {
   "openapi-explorer.js": [explorer, "text/javascript; charset=utf-8"],
-  "home.js": [new URL("home.js", import.meta.url), "text/javascript; charset=utf-8"],
-  "home.css": [new URL("home.css", import.meta.url), "text/css; charset=utf-8"],
-  "home.svg": [new URL("home.svg", import.meta.url), "image/svg+xml"],
+  "reference.js": [new URL("reference.js", import.meta.url), "text/javascript; charset=utf-8"],
+  "reference.css": [new URL("reference.css", import.meta.url), "text/css; charset=utf-8"],
+  "reference.svg": [new URL("reference.svg", import.meta.url), "image/svg+xml"],
 } as const;
 
 interface File {
@@ -23,7 +23,7 @@ interface File {
   readonly compressed: Buffer;
 }
 
-interface HomeFiles {
+interface ReferenceFiles {
   /** The files' folder in URLs, such as `/reference/0123456789ab`. */
   readonly folder: string;
   readonly byName: ReadonlyMap<string, File>;
@@ -36,9 +36,9 @@ const headers = {
 };
 
 /** Serves the files. Returns a function that resolves to their folder. */
-export function serveHomeFiles(server: FastifyInstance): () => Promise<string> {
+export function serveReferenceFiles(server: FastifyInstance): () => Promise<string> {
   // Read for the first visitor: many processes never show the page.
-  let reading: Promise<HomeFiles> | undefined;
+  let reading: Promise<ReferenceFiles> | undefined;
   const files = () => {
     reading ??= readFiles();
     reading.catch(() => {
@@ -57,7 +57,7 @@ export function serveHomeFiles(server: FastifyInstance): () => Promise<string> {
   return async () => (await files()).folder;
 }
 
-async function readFiles(): Promise<HomeFiles> {
+async function readFiles(): Promise<ReferenceFiles> {
   const byName = new Map<string, File>();
   const hash = createHash("sha256");
   for (const [name, [path, type]] of Object.entries(sources)) {

@@ -1,7 +1,7 @@
 import { gunzipSync } from "node:zlib";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { describe, expect, it } from "vitest";
-import { escapeHtml, homePage } from "./home.ts";
+import { escapeHtml, referencePage } from "./reference.ts";
 import { useTestServer } from "./testing/server.ts";
 
 const test = useTestServer();
@@ -11,10 +11,10 @@ function resourcesOf(page: string): string[] {
   return [...page.matchAll(/<(?:script|link)\b[^>]*?(?:src|href)="([^"]*)"/g)].map(([, path = ""]) => path);
 }
 
-describe("the page at /", () => {
+describe("the page at /docs", () => {
   it("needs no key, shows the API's address and lists every endpoint", async () => {
     const { call } = test.current;
-    const answer = await call("GET", "/", { key: null, headers: { host: "127.0.0.1:8080" } });
+    const answer = await call("GET", "/docs", { key: null, headers: { host: "127.0.0.1:8080" } });
     expect(answer.status).toBe(200);
     expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
     expect(answer.text).toContain("http://127.0.0.1:8080/v2");
@@ -25,12 +25,12 @@ describe("the page at /", () => {
   });
 
   it("loads scripts and styles only from this server, by versioned paths, and can't be framed", async () => {
-    const { text, headers } = await test.current.call("GET", "/", { key: null });
+    const { text, headers } = await test.current.call("GET", "/docs", { key: null });
     expect(resourcesOf(text).map((path) => path.replace(/[\da-f]{12}/, "VERSION"))).toEqual([
-      "/reference/VERSION/home.svg",
-      "/reference/VERSION/home.css",
+      "/reference/VERSION/reference.svg",
+      "/reference/VERSION/reference.css",
       "/reference/VERSION/openapi-explorer.js",
-      "/reference/VERSION/home.js",
+      "/reference/VERSION/reference.js",
     ]);
     expect(text).not.toMatch(/<script>|<style|<img|<iframe|url\(|@import|\son\w+=/);
     const policy = String(headers["content-security-policy"]).split("; ");
@@ -51,7 +51,7 @@ describe("the page at /", () => {
 
   it("lets browsers keep its files for a year, compressed if they accept that", async () => {
     const { call } = test.current;
-    const paths = resourcesOf((await call("GET", "/", { key: null })).text);
+    const paths = resourcesOf((await call("GET", "/docs", { key: null })).text);
     for (const path of paths) {
       const plain = await call("GET", path, { key: null });
       expect(plain.status).toBe(200);
@@ -67,20 +67,20 @@ describe("the page at /", () => {
 
   it("has no files of other versions or names", async () => {
     const { call } = test.current;
-    const [path = ""] = resourcesOf((await call("GET", "/", { key: null })).text);
-    for (const wrong of ["/reference/000000000000/home.svg", path.replace("home.svg", "home.ts")]) {
+    const [path = ""] = resourcesOf((await call("GET", "/docs", { key: null })).text);
+    for (const wrong of ["/reference/000000000000/reference.svg", path.replace("reference.svg", "home.ts")]) {
       expect((await call("GET", wrong, { key: null })).status).toBe(404);
     }
   });
 
   it("escapes the requested address", () => {
-    const page = homePage(`http://"><script>alert(1)</script>`, "/reference/1");
+    const page = referencePage(`http://"><script>alert(1)</script>`, "/reference/1");
     expect(page).not.toContain("<script>");
     expect(escapeHtml(`<a href='x'>&"`)).toBe("&lt;a href=&#39;x&#39;&gt;&amp;&quot;");
   });
 
   it("answers other methods with 405 and Allow", async () => {
-    const answer = await test.current.call("POST", "/", { key: null });
+    const answer = await test.current.call("POST", "/docs", { key: null });
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toBe("GET, HEAD");
   });

@@ -1,0 +1,102 @@
+/** Operations: the list, one that is followed to its end, and starting one. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { answered, answerOf, api, type Schemas } from "./client.ts";
+import { ApiFailure, fieldOf, textAt } from "./failure.ts";
+
+export type OperationSummary = Schemas["OperationSummary"];
+
+const listKey = ["operations"] as const;
+const isUnderWay = ({ state }: Pick<OperationSummary, "state">) => state === "running" || state === "waiting";
+
+/** Milliseconds between two looks. What runs is watched closely; what is started elsewhere is noticed soon enough. */
+const closely = 1_000;
+const nowAndThen = 15_000;
+
+/** The latest operations of the company. */
+export const latestOperations = queryOptions({
+  queryKey: [...listKey, "latest"],
+  queryFn: async ({ signal }) => {
+    const { company } = await answerOf(api.GET("/operations", { params: { query: { limit: 20 } }, signal }));
+    return company.operations.items;
+  },
+  refetchInterval: ({ state }) => (state.data?.some(isUnderWay) ? closely : nowAndThen),
+});
+
+export const failedOperations = queryOptions({
+  queryKey: [...listKey, "failed"],
+  queryFn: async ({ signal }) => {
+    const query = { state: "failed", limit: 10 } as const;
+    const { company } = await answerOf(api.GET("/operations", { params: { query }, signal }));
+    return company.operations;
+  },
+});
+
+/** An operation as it is followed. */
+export interface Followed {
+  readonly state: "running" | "succeeded" | "failed";
+  readonly kind: string;
+  readonly step: string | null;
+  readonly done: number;
+  readonly total: number;
+  readonly startedAt: string | null;
+  readonly finishedAt: string | null;
+  /** Why it failed. */
+  readonly message: string | null;
+  readonly siteId: string | null;
+  /** Where the site is, once it exists. */
+  readonly address: string | null;
+}
+
+/** Short, because an open request does not show the steps in between. */
+const followMilliseconds = 400;
+
+export const followedOperation = (id: string) =>
+  queryOptions({
+    queryKey: ["operation", id],
+    queryFn: async ({ signal }): Promise<Followed> => {
+      const path = { operation_id: id };
+      const { data, error, response } = await answered(api.GET("/operations/{operation_id}", { params: { path }, signal }));
+      const body: unknown = data ?? error;
+      const operation = fieldOf(body, "data");
+      if (textAt(operation, "kind") === null) throw new ApiFailure(response.status, body);
+      return followed(response.status, operation);
+    },
+    refetchInterval: ({ state }) => (state.data === undefined || state.data.state === "running" ? followMilliseconds : false),
+  });
+
+function followed(status: number, data: unknown): Followed {
+  return {
+    state: status === 202 ? "running" : status === 200 ? "succeeded" : "failed",
+    kind: textAt(data, "kind") ?? "",
+    step: textAt(data, "step"),
+    done: Number(fieldOf(data, "steps_done") ?? 0),
+    total: Number(fieldOf(data, "steps_total") ?? 0),
+    startedAt: textAt(data, "started_at"),
+    finishedAt: textAt(data, "finished_at"),
+    message: textAt(data, "message"),
+    siteId: textAt(data, "idSite"),
+    address: textAt(fieldOf(data, "result"), "address"),
+  };
+}
+
+/** Waits for the end of an operation with an open request, and again until it has ended. */
+export const endOfOperation = (id: string) =>
+  queryOptions({
+    queryKey: ["operation", id, "end"],
+    queryFn: async ({ signal }) => {
+      const params = { path: { operation_id: id }, query: { wait: 30 } };
+      const { response } = await answered(api.GET("/operations/{operation_id}", { params, signal }));
+      return response.status !== 202;
+    },
+    refetchInterval: ({ state }) => (state.data === true ? false : 1),
+    staleTime: 0,
+  });
+
+/** A call that starts an operation. The panel shows it at once, and lists are read again when it has ended. */
+export function useStart<Input>(call: (input: Input) => Promise<Schemas["Accepted"]>) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: call,
+    onSuccess: () => client.invalidateQueries({ queryKey: listKey }),
+  });
+}

@@ -1,0 +1,77 @@
+/** Sites, their environments, backups and domains. */
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { answerOf, api, type Schemas } from "./client.ts";
+
+export type ListedSite = Schemas["ListedSite"];
+export type Environment = Schemas["Environment"];
+export type Backup = Schemas["Backup"];
+
+const pageLength = 100;
+
+/** All sites whose name contains `search`, page by page. */
+export const siteList = (search: string) =>
+  infiniteQueryOptions({
+    queryKey: ["sites", "list", search],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { limit: pageLength, ...(search !== "" && { search }), ...(pageParam !== "" && { after: pageParam }) };
+      const { company } = await answerOf(api.GET("/sites", { params: { query }, signal }));
+      return company.sites;
+    },
+    initialPageParam: "",
+    getNextPageParam: (last) => (last.length < pageLength ? undefined : last.at(-1)?.id),
+    placeholderData: (previous) => previous,
+  });
+
+export const siteQuery = (siteId: string) =>
+  queryOptions({
+    queryKey: ["sites", siteId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { site_id: siteId } };
+      const [{ site }, { site: withEnvironments }] = await Promise.all([
+        answerOf(api.GET("/sites/{site_id}", { params, signal })),
+        answerOf(api.GET("/sites/{site_id}/environments", { params, signal })),
+      ]);
+      return { ...site, environments: withEnvironments.environments };
+    },
+  });
+
+export const backupsQuery = (environmentId: string) =>
+  queryOptions({
+    queryKey: ["sites", "backups", environmentId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { env_id: environmentId } };
+      const { environment } = await answerOf(api.GET("/sites/environments/{env_id}/backups", { params, signal }));
+      return environment.backups;
+    },
+  });
+
+export const domainsQuery = (environmentId: string) =>
+  queryOptions({
+    queryKey: ["sites", "domains", environmentId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { env_id: environmentId } };
+      const { environment } = await answerOf(api.GET("/sites/environments/{env_id}/domains", { params, signal }));
+      return environment.site_domains;
+    },
+  });
+
+export const regionsQuery = (companyId: string) =>
+  queryOptions({
+    queryKey: ["regions", companyId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: companyId } };
+      const { company } = await answerOf(api.GET("/company/{id}/available-regions", { params, signal }));
+      return company.available_regions;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export const vulnerabilitiesQuery = (companyId: string) =>
+  queryOptions({
+    queryKey: ["sites", "vulnerabilities", companyId],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: companyId }, query: { limit: 10 } };
+      const { company } = await answerOf(api.GET("/company/{id}/vulnerabilities", { params, signal }));
+      return company.vulnerabilities;
+    },
+  });

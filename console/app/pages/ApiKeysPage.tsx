@@ -1,0 +1,174 @@
+import { Alert, Badge, Checkbox, Group, Paper, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { answerOf, api, type Schemas } from "../api/client.ts";
+import { useSignedIn } from "../api/session.ts";
+import { dateText } from "../formats.ts";
+import { ActionButton } from "../parts/ActionButton.tsx";
+import { ConfirmDialog } from "../parts/ConfirmDialog.tsx";
+import { CopyId } from "../parts/CopyId.tsx";
+import { CurlButton } from "../parts/CurlButton.tsx";
+import { EmptyState } from "../parts/EmptyState.tsx";
+import { Failure, Loaded } from "../parts/Failure.tsx";
+import { Page } from "../parts/Page.tsx";
+import { useApiForm } from "../parts/useApiForm.ts";
+import { texts } from "../texts.ts";
+
+const at = texts.apiKeys;
+type ApiKey = Schemas["ApiKey"];
+
+const apiKeysQuery = (company: string) =>
+  queryOptions({
+    queryKey: ["api-keys", company],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: company } };
+      return (await answerOf(api.GET("/company/{id}/api-keys", { params, signal }))).api_keys;
+    },
+  });
+
+/** The company's API keys: created, listed and revoked. */
+export function ApiKeysPage() {
+  const company = useSignedIn()?.company.id ?? "";
+  const keys = useQuery(apiKeysQuery(company));
+  return (
+    <Page title={at.title}>
+      <Text>{at.hint}</Text>
+      <NewKey company={company} />
+      <Loaded query={keys}>
+        {(found) =>
+          found.length === 0 ? (
+            <EmptyState title={at.empty} hint={at.emptyHint} />
+          ) : (
+            <Paper withBorder>
+              <KeyTable keys={found} company={company} />
+            </Paper>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+function NewKey({ company }: { readonly company: string }) {
+  const client = useQueryClient();
+  const [token, setToken] = useState<string | null>(null);
+  const bodyOf = ({ name, isReadOnly }: { name: string; isReadOnly: boolean }) => ({
+    name,
+    ...(isReadOnly && { scopes: ["read"] }),
+  });
+  const { form, isSending, error, submit } = useApiForm({
+    initialValues: { name: "", isReadOnly: false },
+    send: (values) => {
+      const params = { path: { id: company } };
+      return answerOf(api.POST("/company/{id}/api-keys", { params, body: bodyOf(values) }));
+    },
+    done: (created, { reset }) => {
+      setToken(created.token);
+      reset();
+      void client.invalidateQueries({ queryKey: apiKeysQuery(company).queryKey });
+    },
+  });
+  return (
+    <Paper withBorder p="lg" maw={720} component="section" aria-label={at.create}>
+      <form onSubmit={submit} noValidate>
+        <Stack>
+          <Title order={2} size="h4">
+            {at.create}
+          </Title>
+          <Failure error={error} />
+          <TextInput label={at.name} description={at.nameHint} autoComplete="off" {...form.getInputProps("name")} />
+          <Checkbox label={at.readOnly} {...form.getInputProps("isReadOnly", { type: "checkbox" })} />
+          <Group>
+            <ActionButton type="submit" loading={isSending}>
+              {texts.create}
+            </ActionButton>
+            <CurlButton method="POST" path={`/company/${company}/api-keys`} body={bodyOf(form.values)} />
+          </Group>
+          {token !== null && (
+            <Alert role="status" title={at.token}>
+              <Stack gap="xs">
+                <Text size="sm">{at.tokenHint}</Text>
+                <CopyId value={token} name={at.token} />
+              </Stack>
+            </Alert>
+          )}
+        </Stack>
+      </form>
+    </Paper>
+  );
+}
+
+const colors = { active: "green", revoked: "gray", expired: "gray" } as const;
+
+function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonly company: string }) {
+  const [chosen, choose] = useState<ApiKey | null>(null);
+  return (
+    <>
+      <Table.ScrollContainer minWidth={520}>
+        <Table aria-label={at.list} verticalSpacing="sm" horizontalSpacing="md">
+          <Table.Thead>
+            <Table.Tr>
+              {[at.name, at.state, at.lastUsed, at.expires].map((name) => (
+                <Table.Th key={name}>{name}</Table.Th>
+              ))}
+              <Table.Th aria-label={at.revoke} />
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {keys.map((key) => (
+              <Table.Tr key={key.id}>
+                <Table.Td>{key.name}</Table.Td>
+                <Table.Td>
+                  <Badge variant="light" color={colors[key.status]}>
+                    {at.status[key.status]}
+                  </Badge>
+                </Table.Td>
+                <Table.Td>{key.last_used_at === null ? at.never : dateText(key.last_used_at)}</Table.Td>
+                <Table.Td>{key.expires_at === null ? at.never : dateText(key.expires_at)}</Table.Td>
+                <Table.Td ta="right">
+                  {key.status === "active" && (
+                    <ActionButton size="compact-sm" variant="default" onClick={() => choose(key)} aria-label={at.revokeNamed(key.name)}>
+                      {at.revoke}
+                    </ActionButton>
+                  )}
+                </Table.Td>
+              </Table.Tr>
+            ))}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {chosen !== null && <Revocation apiKey={chosen} company={company} close={() => choose(null)} />}
+    </>
+  );
+}
+
+interface RevocationProps {
+  readonly apiKey: ApiKey;
+  readonly company: string;
+  readonly close: () => void;
+}
+
+function Revocation({ apiKey, company, close }: RevocationProps) {
+  const client = useQueryClient();
+  const revoke = useMutation({
+    mutationFn: () => {
+      const params = { path: { id: company, key_id: apiKey.id }, query: { keep_successor: false } };
+      return answerOf(api.DELETE("/company/{id}/api-keys/{key_id}", { params }));
+    },
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: apiKeysQuery(company).queryKey });
+      close();
+    },
+  });
+  return (
+    <ConfirmDialog
+      title={at.revokeNamed(apiKey.name)}
+      warning={at.revokeWarning}
+      name={apiKey.name}
+      verb={at.revoke}
+      mutation={revoke}
+      close={close}
+      request={{ method: "DELETE", path: `/company/${company}/api-keys/${apiKey.id}` }}
+    />
+  );
+}

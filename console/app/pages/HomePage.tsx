@@ -1,0 +1,132 @@
+import { Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { Schemas } from "../api/client.ts";
+import { failedOperations, latestOperations, type OperationSummary } from "../api/operations.ts";
+import { useSignedIn } from "../api/session.ts";
+import { vulnerabilitiesQuery } from "../api/sites.ts";
+import { dateText } from "../formats.ts";
+import { ButtonLink } from "../parts/ButtonLink.tsx";
+import { Loaded } from "../parts/Failure.tsx";
+import { OperationRow } from "../parts/OperationsPanel.tsx";
+import { Page } from "../parts/Page.tsx";
+import { kindText, texts } from "../texts.ts";
+
+/** What needs attention, each with a button, and what is running. */
+export function HomePage() {
+  const session = useSignedIn();
+  const failed = useQuery(failedOperations);
+  const vulnerabilities = useQuery(vulnerabilitiesQuery(session?.company.id ?? ""));
+  const latest = useQuery(latestOperations);
+  return (
+    <Page
+      title={texts.home.greeting(session?.user.first_name ?? "")}
+      actions={
+        <ButtonLink to="/sites/new" variant="filled">
+          {texts.sites.create}
+        </ButtonLink>
+      }
+    >
+      <Section title={texts.home.attention}>
+        <Loaded query={failed}>
+          {({ items, total }) => (
+            <Loaded query={vulnerabilities}>
+              {({ items: found }) => (
+                <>
+                  {items.length === 0 && found.length === 0 && <Text>{texts.home.nothing}</Text>}
+                  {found.map((vulnerability) => (
+                    <Vulnerable key={vulnerability.id} vulnerability={vulnerability} />
+                  ))}
+                  {items.map((operation) => (
+                    <FailedOperation key={operation.operation_id} operation={operation} />
+                  ))}
+                  {total > items.length && <Text size="sm">{texts.home.hidden(total - items.length)}</Text>}
+                </>
+              )}
+            </Loaded>
+          )}
+        </Loaded>
+      </Section>
+      <Section title={texts.home.running}>
+        <Loaded query={latest}>{(operations) => <Running operations={operations} />}</Loaded>
+      </Section>
+    </Page>
+  );
+}
+
+function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+  return (
+    <Paper withBorder p="lg" component="section" aria-label={title}>
+      <Stack>
+        <Title order={2} size="h4">
+          {title}
+        </Title>
+        {children}
+      </Stack>
+    </Paper>
+  );
+}
+
+function Running({ operations }: { readonly operations: readonly OperationSummary[] }) {
+  const running = operations.filter(({ state }) => state === "running" || state === "waiting");
+  if (running.length === 0) return <Text>{texts.home.nothingRunning}</Text>;
+  return (
+    <Stack role="list">
+      {running.map((operation) => (
+        <OperationRow key={operation.operation_id} operation={operation} />
+      ))}
+    </Stack>
+  );
+}
+
+function FailedOperation({ operation }: { readonly operation: OperationSummary }) {
+  const what = texts.home.failed(kindText(operation.kind));
+  return (
+    <Group justify="space-between" gap="sm" wrap="nowrap" align="start">
+      <Stack gap={2}>
+        <Text fw={600}>{what}</Text>
+        <Text size="sm">{operation.message}</Text>
+        <Text size="xs" c="var(--console-dimmed)">
+          {dateText(operation.created_at)}
+        </Text>
+      </Stack>
+      <ButtonLink
+        to="/operations/$operationId"
+        params={{ operationId: operation.operation_id }}
+        variant="default"
+        size="compact-sm"
+        aria-label={`${texts.home.show}: ${what}`}
+        style={{ flexShrink: 0 }}
+      >
+        {texts.home.show}
+      </ButtonLink>
+    </Group>
+  );
+}
+
+/** One row for each environment that has the vulnerable version. */
+function Vulnerable({ vulnerability }: { readonly vulnerability: Schemas["Vulnerability"] }) {
+  const { name, title, environments, patched_version: patched } = vulnerability;
+  return environments.map((environment) => (
+    <Group key={environment.id} justify="space-between" gap="sm" wrap="nowrap" align="start">
+      <Stack gap={2}>
+        <Text fw={600}>{texts.home.vulnerable(name, environment.version)}</Text>
+        <Text size="sm">{title}</Text>
+        <Text size="xs" c="var(--console-dimmed)">
+          {`${environment.site_display_name}, ${environment.display_name}. `}
+          {patched === null ? texts.home.noUpdate : texts.home.update(patched)}
+        </Text>
+      </Stack>
+      <ButtonLink
+        to="/sites"
+        search={{ search: environment.site_display_name }}
+        variant="default"
+        size="compact-sm"
+        aria-label={`${texts.home.openSite}: ${environment.site_display_name}`}
+        style={{ flexShrink: 0 }}
+      >
+        {texts.home.openSite}
+      </ButtonLink>
+    </Group>
+  ));
+}

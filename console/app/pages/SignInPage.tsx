@@ -1,0 +1,18 @@
+import { Text } from "@mantine/core";
+import { useNavigate } from "@tanstack/react-router";
+import { Narrow } from "../parts/Narrow.tsx";
+import { SignInForm } from "../parts/SignInForm.tsx";
+import { texts } from "../texts.ts";
+
+/** `next`: the address that was asked for before. */
+export function SignInPage({ next }: { readonly next: string }) {
+  const navigate = useNavigate();
+  return (
+    <Narrow title={`${texts.signIn.title} · ${texts.product}`}>
+      <SignInForm done={() => void navigate({ to: next })} />
+      <Text size="xs" c="var(--console-dimmed)">
+        {texts.signIn.firstTime}
+      </Text>
+    </Narrow>
+  );
+}

@@ -1,0 +1,77 @@
+import { Alert, Badge, Group, SegmentedControl, Tabs } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { type Environment, siteQuery } from "../../api/sites.ts";
+import { Loaded } from "../../parts/Failure.tsx";
+import { Page } from "../../parts/Page.tsx";
+import { texts } from "../../texts.ts";
+import { BackupsTab } from "./BackupsTab.tsx";
+import { DomainsTab } from "./DomainsTab.tsx";
+import { OverviewTab } from "./OverviewTab.tsx";
+
+export const siteTabs = ["overview", "backups", "domains"] as const;
+export type SiteTab = (typeof siteTabs)[number];
+
+const panels = { overview: OverviewTab, backups: BackupsTab, domains: DomainsTab } as const;
+
+interface SitePageProps {
+  readonly siteId: string;
+  /** Id of the environment. Absent: the live one. */
+  readonly environment: string | undefined;
+  readonly tab: SiteTab;
+}
+
+/** One site: a switch between its environments, which keeps the tab, and a tab for each of its parts. */
+export function SitePage({ siteId, environment, tab }: SitePageProps) {
+  const site = useQuery(siteQuery(siteId));
+  const navigate = useNavigate();
+  const show = (next: { environment: string; tab: SiteTab }) =>
+    navigate({ to: "/sites/$siteId", params: { siteId }, search: next, replace: true });
+  const environments = site.data?.environments ?? [];
+  const shown = environments.find(({ id }) => id === environment) ?? liveOf(environments);
+  return (
+    <Page title={site.data?.display_name ?? texts.sites.title}>
+      <Loaded query={site}>
+        {(loaded) =>
+          shown !== undefined && (
+            <>
+              <Group gap="sm">
+                <SegmentedControl
+                  aria-label={texts.site.environments}
+                  value={shown.id}
+                  data={loaded.environments.map(({ id, display_name }) => ({ value: id, label: display_name }))}
+                  onChange={(id) => void show({ environment: id, tab })}
+                />
+                {shown.name === "live" ? <Badge color="red" variant="light">live</Badge> : null}
+              </Group>
+              {shown.is_blocked && <Alert color="yellow">{shown.display_name}</Alert>}
+              <Tabs value={tab} onChange={(value) => void show({ environment: shown.id, tab: tabNamed(value) })} keepMounted={false}>
+                <Tabs.List aria-label={texts.site.tabs.label}>
+                  {siteTabs.map((name) => (
+                    <Tabs.Tab key={name} value={name}>
+                      {texts.site.tabs[name]}
+                    </Tabs.Tab>
+                  ))}
+                </Tabs.List>
+                {siteTabs.map((name) => {
+                  const Panel = panels[name];
+                  return (
+                    <Tabs.Panel key={name} value={name} pt="lg">
+                      <Panel environment={shown} siteName={loaded.display_name} region={loaded.region} />
+                    </Tabs.Panel>
+                  );
+                })}
+              </Tabs>
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}
+
+const liveOf = (environments: readonly Environment[]) =>
+  environments.find(({ name }) => name === "live") ?? environments[0];
+
+/** The tab of that name, or the first one. */
+export const tabNamed = (name: unknown): SiteTab => siteTabs.find((known) => known === name) ?? "overview";

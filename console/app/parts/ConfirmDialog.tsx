@@ -1,0 +1,53 @@
+/** Before something that can't be undone: says what happens, and wants a name typed. */
+import { Group, Modal, Stack, Text, TextInput } from "@mantine/core";
+import { type ComponentProps, useState } from "react";
+import { texts } from "../texts.ts";
+import { ActionButton } from "./ActionButton.tsx";
+import { CurlButton } from "./CurlButton.tsx";
+import { Failure } from "./Failure.tsx";
+
+interface ConfirmDialogProps {
+  readonly title: string;
+  /** What is lost. */
+  readonly warning: string;
+  /** To be typed. */
+  readonly name: string;
+  /** On the button. */
+  readonly verb: string;
+  readonly mutation: { readonly isPending: boolean; readonly error: Error | null; readonly mutate: () => void };
+  readonly close: () => void;
+  readonly request: ComponentProps<typeof CurlButton>;
+}
+
+export function ConfirmDialog({ title, warning, name, verb, mutation, close, request }: ConfirmDialogProps) {
+  const [typed, setTyped] = useState("");
+  const isConfirmed = typed.trim() === name.trim();
+  return (
+    <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": texts.close }}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (isConfirmed) mutation.mutate();
+        }}
+      >
+        <Stack>
+          <Text size="sm">{warning}</Text>
+          <Failure error={mutation.error} />
+          <TextInput
+            label={texts.confirm.type(name)}
+            value={typed}
+            onChange={(event) => setTyped(event.currentTarget.value)}
+            autoComplete="off"
+            data-autofocus
+          />
+          <Group>
+            <ActionButton type="submit" color="red" loading={mutation.isPending} reason={isConfirmed ? null : texts.confirm.first}>
+              {verb}
+            </ActionButton>
+            <CurlButton {...request} />
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  );
+}

@@ -1,0 +1,42 @@
+/** Asks for the password when the session has ended, in front of the page, so that nothing typed there is lost. */
+import { Modal, Stack, Text } from "@mantine/core";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useNavigate, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { sessionQuery } from "../api/session.ts";
+import { texts } from "../texts.ts";
+import { SignInForm } from "./SignInForm.tsx";
+
+export function SessionGuard() {
+  const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 60_000 });
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const href = useRouterState({ select: ({ location }) => location.href });
+  const user = useRef(session?.user.id);
+  const mustChange = session?.must_change_password === true;
+  useEffect(() => {
+    if (session) user.current = session.user.id;
+    if (mustChange) void navigate({ to: "/password", search: { next: href } });
+  }, [session, mustChange, navigate, href]);
+  return (
+    <Modal
+      opened={session === null}
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title={texts.signIn.title}
+    >
+      <Stack>
+        <Text size="sm">{texts.signIn.ended}</Text>
+        <SignInForm
+          done={(signedIn) => {
+            // What the page shows may belong to another company.
+            if (signedIn.user.id !== user.current) window.location.assign("/");
+            else void client.invalidateQueries();
+          }}
+        />
+      </Stack>
+    </Modal>
+  );
+}

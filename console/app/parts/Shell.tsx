@@ -1,0 +1,78 @@
+/** What surrounds every page for people who have signed in. */
+import { Alert, Anchor, AppShell, Burger, Button, Group, Text, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import { useDisclosure } from "@mantine/hooks";
+import { Outlet } from "@tanstack/react-router";
+import { useConnected } from "../api/connection.ts";
+import { texts } from "../texts.ts";
+import { MenuLink, TextLink } from "./ButtonLink.tsx";
+import { OperationsPanel } from "./OperationsPanel.tsx";
+import { SessionGuard } from "./SessionGuard.tsx";
+
+const entries = [
+  { to: "/", label: texts.navigation.home },
+  { to: "/sites", label: texts.navigation.sites },
+  { to: "/api-keys", label: texts.navigation.apiKeys },
+  { to: "/account", label: texts.navigation.account },
+] as const;
+
+export function Shell() {
+  const [isMenuOpen, { toggle, close }] = useDisclosure();
+  return (
+    <AppShell
+      header={{ height: 56 }}
+      navbar={{ width: 220, breakpoint: "sm", collapsed: { mobile: !isMenuOpen } }}
+      padding={{ base: "md", sm: "xl" }}
+    >
+      <Anchor href="#content" className="skip">
+        {texts.skip}
+      </Anchor>
+      <AppShell.Header>
+        <Group h="100%" px="md" gap="sm" justify="space-between" wrap="nowrap">
+          <Group gap="sm" wrap="nowrap">
+            <Burger opened={isMenuOpen} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={texts.menu} />
+            <TextLink to="/" fw={700} c="var(--mantine-color-text)">
+              {texts.product}
+            </TextLink>
+          </Group>
+          <Group gap="xs" wrap="nowrap">
+            <OperationsPanel />
+            <ColorSchemeButton />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="sm" aria-label={texts.navigation.label}>
+        {entries.map(({ to, label }) => (
+          <MenuLink key={to} to={to} label={label} onClick={close} activeOptions={{ exact: to === "/" }} activeProps={{ "data-active": true }} />
+        ))}
+        <Anchor href="/docs" size="sm" mt="auto" px="sm" py="xs" c="var(--mantine-color-text)">
+          {texts.navigation.docs}
+        </Anchor>
+      </AppShell.Navbar>
+      <AppShell.Main id="content">
+        <ConnectionNote />
+        <Outlet />
+      </AppShell.Main>
+      <SessionGuard />
+    </AppShell>
+  );
+}
+
+function ConnectionNote() {
+  if (useConnected()) return null;
+  return (
+    <Alert color="yellow" role="status" mb="md">
+      <Text size="sm">{texts.notConnected}</Text>
+    </Alert>
+  );
+}
+
+function ColorSchemeButton() {
+  const { setColorScheme } = useMantineColorScheme();
+  const present = useComputedColorScheme("light");
+  const other = present === "light" ? "dark" : "light";
+  return (
+    <Button variant="default" size="xs" px="xs" onClick={() => setColorScheme(other)} aria-label={texts.colors[other]} title={texts.colors[other]}>
+      {other === "dark" ? "☾" : "☀"}
+    </Button>
+  );
+}

@@ -1,0 +1,117 @@
+/** The addresses of all pages. What a page shows is in its address: searches, the environment, the tab. */
+import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
+import { queryClient } from "./api/queryClient.ts";
+import { type SignedIn, sessionQuery } from "./api/session.ts";
+import { AccountPage } from "./pages/AccountPage.tsx";
+import { ApiKeysPage } from "./pages/ApiKeysPage.tsx";
+import { ErrorPage } from "./pages/ErrorPage.tsx";
+import { HomePage } from "./pages/HomePage.tsx";
+import { NewSitePage } from "./pages/NewSitePage.tsx";
+import { OperationPage } from "./pages/OperationPage.tsx";
+import { PasswordPage } from "./pages/PasswordPage.tsx";
+import { SignInPage } from "./pages/SignInPage.tsx";
+import { SitesPage } from "./pages/SitesPage.tsx";
+import { SitePage, tabNamed } from "./pages/site/SitePage.tsx";
+import { UnknownPage } from "./pages/UnknownPage.tsx";
+import { Shell } from "./parts/Shell.tsx";
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: UnknownPage, errorComponent: ErrorPage });
+
+/** Only addresses of the console itself: others could be those of a forged page. */
+const pathIn = (value: unknown): string =>
+  typeof value === "string" && value.startsWith("/") && !/^\/[/\\]/.test(value) ? value : "/";
+
+const withNext = (search: Record<string, unknown>): { next?: string } =>
+  search.next === undefined ? {} : { next: pathIn(search.next) };
+
+const session = (): Promise<SignedIn | null> => queryClient.ensureQueryData(sessionQuery);
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in",
+  validateSearch: withNext,
+  beforeLoad: async ({ search }) => {
+    if ((await session()) !== null) throw redirect({ to: search.next ?? "/" });
+  },
+  component: function SignIn() {
+    return <SignInPage next={signIn.useSearch().next ?? "/"} />;
+  },
+});
+
+/** Without a session, people sign in first and come back. */
+async function requireSession(href: string): Promise<SignedIn> {
+  const found = await session();
+  if (found === null) throw redirect({ to: "/sign-in", search: href === "/" ? {} : { next: href } });
+  return found;
+}
+
+const password = createRoute({
+  getParentRoute: () => root,
+  path: "/password",
+  validateSearch: withNext,
+  beforeLoad: ({ location }) => requireSession(location.href),
+  component: function Password() {
+    return <PasswordPage next={password.useSearch().next ?? "/"} />;
+  },
+});
+
+const signedIn = createRoute({
+  getParentRoute: () => root,
+  id: "signed-in",
+  beforeLoad: async ({ location }) => {
+    const { must_change_password: mustChange } = await requireSession(location.href);
+    if (mustChange) throw redirect({ to: "/password", search: { next: location.href } });
+  },
+  component: Shell,
+});
+
+const home = createRoute({ getParentRoute: () => signedIn, path: "/", component: HomePage });
+const account = createRoute({ getParentRoute: () => signedIn, path: "/account", component: AccountPage });
+const apiKeys = createRoute({ getParentRoute: () => signedIn, path: "/api-keys", component: ApiKeysPage });
+const newSite = createRoute({ getParentRoute: () => signedIn, path: "/sites/new", component: NewSitePage });
+
+const sites = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/sites",
+  validateSearch: ({ search }: Record<string, unknown>): { search?: string } =>
+    search === undefined || search === "" ? {} : { search: String(search) },
+  component: function Sites() {
+    return <SitesPage search={sites.useSearch().search ?? ""} />;
+  },
+});
+
+const site = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/sites/$siteId",
+  validateSearch: ({ environment, tab }: Record<string, unknown>): { environment?: string; tab?: string } => ({
+    ...(typeof environment === "string" && { environment }),
+    ...(typeof tab === "string" && { tab }),
+  }),
+  component: function Site() {
+    const { environment, tab } = site.useSearch();
+    return <SitePage siteId={site.useParams().siteId} environment={environment} tab={tabNamed(tab)} />;
+  },
+});
+
+const operation = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/operations/$operationId",
+  component: function Operation() {
+    return <OperationPage operationId={operation.useParams().operationId} />;
+  },
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([
+    signIn,
+    password,
+    signedIn.addChildren([home, sites, newSite, site, operation, account, apiKeys]),
+  ]),
+  scrollRestoration: true,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,31 @@
+/** How Vite builds the console, and serves it in development. */
+import { join } from "node:path";
+import type { InlineConfig } from "vite";
+import { consoleRoot } from "./version.ts";
+
+/** The URL path of the built files. */
+const base = "/console/";
+
+export const viteConfig = {
+  configFile: false,
+  root: join(consoleRoot, "app"),
+  // Thousands of warnings say that the libraries' files begin with "use client", which means nothing here.
+  logLevel: "error",
+  publicDir: false,
+} satisfies InlineConfig;
+
+/** A build into an empty folder. All files are in this folder itself, and their names change with their content. */
+export function buildConfig(folder: string): InlineConfig {
+  return {
+    ...viteConfig,
+    base,
+    build: {
+      outDir: folder,
+      assetsDir: "",
+      assetsInlineLimit: 0,
+      // Vite's loader of modules would be an inline script, which the page's policy forbids.
+      modulePreload: { polyfill: false },
+      chunkSizeWarningLimit: 1000,
+    },
+  };
+}
