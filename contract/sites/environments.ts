@@ -35,6 +35,10 @@ export const EnvironmentBrief = Type.Object(
 export const Environment = Type.Object(
   {
     ...identity,
+    address: Type.String({
+      description: "Where visitors reach it: the URL of its primary domain.",
+      examples: ["http://demo.localhost:8081"],
+    }),
     id_edge_cache: nullable(Type.String({ description: "Always null: the installation has no separate edge cache." })),
     cdn_cache_id: nullable(Type.String({ description: "Always null: the installation has no CDN." })),
     is_opt_out_from_automatic_php_update: nullable(

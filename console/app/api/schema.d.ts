@@ -1912,6 +1912,7 @@ export interface components {
             display_name: string;
             is_premium: boolean;
             is_blocked: boolean;
+            address: string;
             id_edge_cache: string | null;
             cdn_cache_id: string | null;
             is_opt_out_from_automatic_php_update: boolean | null;

@@ -2,7 +2,6 @@
 import { Anchor, Badge, Box, Group, Paper, Text } from "@mantine/core";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import { addressOf } from "../api/addresses.ts";
 import type { ListedSite } from "../api/sites.ts";
 import { texts } from "../texts.ts";
 import { TextLink } from "./ButtonLink.tsx";
@@ -50,16 +49,15 @@ export function SiteTable({ sites, more }: SiteTableProps) {
 function SiteRow({ site }: { readonly site: ListedSite }) {
   const environments = site.environments ?? [];
   const live = environments.find(({ name }) => name === "live") ?? environments[0];
-  const address = live === undefined ? null : addressOf(live.primaryDomain.name);
   return (
     <Group justify="space-between" wrap="nowrap" gap="md" px="md" h="100%">
       <Box miw={0} style={{ flex: 1 }}>
         <TextLink to="/sites/$siteId" params={{ siteId: site.id }} fw={600} truncate="end" display="block">
           {site.display_name}
         </TextLink>
-        {address !== null && (
-          <Anchor href={address} target="_blank" rel="noreferrer" size="sm" truncate="end" display="block">
-            {live?.primaryDomain.name}
+        {live !== undefined && (
+          <Anchor href={live.address} target="_blank" rel="noreferrer" size="sm" truncate="end" display="block">
+            {live.primaryDomain.name}
           </Anchor>
         )}
       </Box>

@@ -33,8 +33,10 @@ export function briefView(site: SiteFacts, environment: EnvironmentRecord) {
 
 /** An environment in lists. There is no SSH server, CDN or separate edge cache yet: see docs/decisions. */
 export function longView(settings: Settings, site: SiteFacts, environment: EnvironmentRecord) {
+  const [primary] = environment.domains;
   return {
     ...briefView(site, environment),
+    address: primary === undefined ? "" : addressOf(settings, { host: primary.name, is_https: primary.is_https }),
     id_edge_cache: null,
     cdn_cache_id: null,
     is_opt_out_from_automatic_php_update: environment.is_opt_out_from_automatic_php_update,

@@ -225,6 +225,7 @@ describe("GET /sites", () => {
             display_name: "Live",
             is_premium: false,
             is_blocked: false,
+            address: "http://long-form.localhost:8081",
             id_edge_cache: null,
             cdn_cache_id: null,
             is_opt_out_from_automatic_php_update: false,

@@ -23,6 +23,8 @@ export interface DomainRecord {
   readonly name: string;
   readonly is_active: boolean;
   readonly is_primary: boolean;
+  /** Whether WordPress uses HTTPS for it. */
+  readonly is_https: boolean;
 }
 
 /**
@@ -34,13 +36,13 @@ export const environmentsOfSite = `(
     e.id, e.number, e.name, e.display_name, e.is_premium,
     e.awaits_rebuild or exists (select from environment_locks l where l.environment_id = e.id),
     e.is_opt_out_from_automatic_php_update, e.wordpress_version, e.php_version, e.container_id, (
-      select coalesce(json_agg(json_build_array(d.id, d.name, d.is_active, d.is_primary)
+      select coalesce(json_agg(json_build_array(d.id, d.name, d.is_active, d.is_primary, d.is_https)
         order by d.is_primary desc, d.created_at, length(d.name), d.id), '[]'::json)
       from domains d where d.environment_id = e.id)
   ) order by e.created_at, e.number), '[]'::json)
   from environments e where e.site_id = s.id and e.state <> 'adding')`;
 
-type DomainValues = readonly [id: string, name: string, isActive: boolean, isPrimary: boolean];
+type DomainValues = readonly [id: string, name: string, isActive: boolean, isPrimary: boolean, isHttps: boolean];
 
 /** In the order of `environmentsOfSite`. */
 export type EnvironmentValues = readonly [
@@ -75,6 +77,7 @@ export function environmentsFrom(values: readonly EnvironmentValues[]): readonly
       name: domain[1],
       is_active: domain[2],
       is_primary: domain[3],
+      is_https: domain[4],
     })),
   }));
 }
