@@ -26,7 +26,9 @@ function bodyIn(text: string): unknown {
 
 describe("the banner", () => {
   test("shows the address of the API and of its documentation", () => {
-    expect(banner(facts)).toContain("  API      http://127.0.0.1:8080/v2\n  Docs     http://127.0.0.1:8080/\n");
+    expect(banner(facts)).toContain(
+      "  API      http://127.0.0.1:8080/v2\n  Console  http://127.0.0.1:8080/\n  Docs     http://127.0.0.1:8080/docs\n",
+    );
   });
 
   test("says that HTTPS needs a certificate, and which DNS server is used", () => {

@@ -91,7 +91,9 @@ export function makeInstallation(options: InstallationOptions): Installation {
       await prepareInProcess({ parameters: options.programs.console, env, signal: stopping.signal }, () => undefined);
     } catch (cause) {
       if (stopping.signal.aborted) return;
-      report(`The console could not be built; everything else works. ${cause instanceof Error ? cause.message : cause}`);
+      report(
+        `The console could not be built; everything else works. ${cause instanceof Error ? cause.message : cause}`,
+      );
     }
   }
 

@@ -22,13 +22,14 @@ const oldestNpm = 7;
 /**
  * Files of packages that are never loaded, half of the total size: PHP versions that Sitewright does not offer, PHP
  * builds for Node without JSPI (ours has it), unused PHP extensions, Node's headers, and the modules of the API
- * reference, whose bundle is served.
+ * reference, whose bundle is served, and the console's components for another module system.
  */
 const unused = [
   ["@php-wasm", /^node-(5-2|7-4|8-0)$/, ["asyncify", "jspi"]],
   ["@php-wasm", /^node-\d+-\d+$/, ["asyncify"]],
   ["@php-wasm", /^node-\d+-\d+$/, ["memcached", "redis", "xdebug"].map((name) => `jspi/extensions/${name}`)],
   ["openapi-explorer", /^dist$/, ["es", "lib"]],
+  ["@mantine", /^(core|form|hooks)$/, ["cjs"]],
   ["node/node_modules", /^node-/, ["include", "share"]],
 ];
 

@@ -135,12 +135,14 @@ describe("a fresh clone", () => {
         "@php-wasm/node/shared/icu.dat",
         "@php-wasm/node-8-3/jspi/extensions/intl/intl.so",
         "openapi-explorer/dist/browser/openapi-explorer.min.js",
+        "@mantine/core/esm/index.mjs",
       ],
       [
         "@php-wasm/node-8-3/asyncify/php_8_3.js",
         "@php-wasm/node-7-4/jspi/php_7_4.js",
         "@php-wasm/node-8-3/jspi/extensions/xdebug/xdebug.so",
         "openapi-explorer/dist/es/react.js",
+        "@mantine/core/cjs/index.cjs",
       ],
     ];
     for (const file of [...kept, ...removed]) {

@@ -131,7 +131,7 @@ export const texts = {
     restartPhp: "Restart PHP",
     tools: "Tools",
     facts: "Facts",
-    live: "This is the live environment: changes reach visitors at once.",
+    blockedNow: "An operation is working on this environment. Other changes wait or are refused until it has ended.",
   },
   backups: {
     make: "Back up now",

@@ -19,6 +19,9 @@ export function buildConfig(folder: string): InlineConfig {
   return {
     ...viteConfig,
     base,
+    mode: "production",
+    // Whatever the environment of the process that builds it.
+    define: { "process.env.NODE_ENV": JSON.stringify("production") },
     build: {
       outDir: folder,
       assetsDir: "",

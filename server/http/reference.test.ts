@@ -68,7 +68,7 @@ describe("the page at /docs", () => {
   it("has no files of other versions or names", async () => {
     const { call } = test.current;
     const [path = ""] = resourcesOf((await call("GET", "/docs", { key: null })).text);
-    for (const wrong of ["/reference/000000000000/reference.svg", path.replace("reference.svg", "home.ts")]) {
+    for (const wrong of ["/reference/000000000000/reference.svg", path.replace("reference.svg", "reference.ts")]) {
       expect((await call("GET", wrong, { key: null })).status).toBe(404);
     }
   });

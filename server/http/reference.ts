@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import type { FastifyInstance } from "fastify";
-import { serveReferenceFiles } from "./referenceFiles.ts";
 import { originOf } from "./paths.ts";
+import { serveReferenceFiles } from "./referenceFiles.ts";
 
 const headers = {
   "content-type": "text/html; charset=utf-8",
@@ -23,7 +23,9 @@ const tour = new URL("../../docs/tour.md", import.meta.url);
 
 export function serveReference(server: FastifyInstance): void {
   const folder = serveReferenceFiles(server);
-  server.get("/docs", async (request, reply) => reply.headers(headers).send(referencePage(originOf(request), await folder())));
+  server.get("/docs", async (request, reply) =>
+    reply.headers(headers).send(referencePage(originOf(request), await folder())),
+  );
   server.get("/tour.md", async (_, reply) =>
     reply.headers({ ...headers, "content-type": "text/plain; charset=utf-8" }).send(await readFile(tour)),
   );

@@ -55,13 +55,16 @@ export const followedOperation = (id: string) =>
     queryKey: ["operation", id],
     queryFn: async ({ signal }): Promise<Followed> => {
       const path = { operation_id: id };
-      const { data, error, response } = await answered(api.GET("/operations/{operation_id}", { params: { path }, signal }));
+      const { data, error, response } = await answered(
+        api.GET("/operations/{operation_id}", { params: { path }, signal }),
+      );
       const body: unknown = data ?? error;
       const operation = fieldOf(body, "data");
       if (textAt(operation, "kind") === null) throw new ApiFailure(response.status, body);
       return followed(response.status, operation);
     },
-    refetchInterval: ({ state }) => (state.data === undefined || state.data.state === "running" ? followMilliseconds : false),
+    refetchInterval: ({ state }) =>
+      state.data === undefined || state.data.state === "running" ? followMilliseconds : false,
   });
 
 function followed(status: number, data: unknown): Followed {

@@ -13,7 +13,11 @@ export const siteList = (search: string) =>
   infiniteQueryOptions({
     queryKey: ["sites", "list", search],
     queryFn: async ({ pageParam, signal }) => {
-      const query = { limit: pageLength, ...(search !== "" && { search }), ...(pageParam !== "" && { after: pageParam }) };
+      const query = {
+        limit: pageLength,
+        ...(search !== "" && { search }),
+        ...(pageParam !== "" && { after: pageParam }),
+      };
       const { company } = await answerOf(api.GET("/sites", { params: { query }, signal }));
       return company.sites;
     },

@@ -108,14 +108,22 @@ function SessionRow({ session }: { readonly session: Session }) {
       <Group justify="space-between" gap="sm">
         <Stack gap={0}>
           <Text>{name}</Text>
-          <Text size="sm" c="var(--console-dimmed)">
-            {[session.ip_address === null ? null : at.from(session.ip_address), timeText(session)].filter(Boolean).join(", ")}
+          <Text size="sm" c="dimmed">
+            {[session.ip_address === null ? null : at.from(session.ip_address), timeText(session)]
+              .filter(Boolean)
+              .join(", ")}
           </Text>
         </Stack>
         {session.is_current ? (
           <Badge variant="light">{at.current}</Badge>
         ) : (
-          <Button size="compact-sm" variant="default" loading={end.isPending} onClick={() => end.mutate()} aria-label={at.endNamed(name)}>
+          <Button
+            size="compact-sm"
+            variant="default"
+            loading={end.isPending}
+            onClick={() => end.mutate()}
+            aria-label={at.endNamed(name)}
+          >
             {at.end}
           </Button>
         )}

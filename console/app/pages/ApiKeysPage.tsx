@@ -127,7 +127,12 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
                 <Table.Td>{key.expires_at === null ? at.never : dateText(key.expires_at)}</Table.Td>
                 <Table.Td ta="right">
                   {key.status === "active" && (
-                    <ActionButton size="compact-sm" variant="default" onClick={() => choose(key)} aria-label={at.revokeNamed(key.name)}>
+                    <ActionButton
+                      size="compact-sm"
+                      variant="default"
+                      onClick={() => choose(key)}
+                      aria-label={at.revokeNamed(key.name)}
+                    >
                       {at.revoke}
                     </ActionButton>
                   )}

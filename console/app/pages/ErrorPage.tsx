@@ -6,7 +6,10 @@ import { texts } from "../texts.ts";
 export function ErrorPage({ error }: { readonly error: unknown }) {
   return (
     <Narrow title={texts.unexpected}>
-      <Failure error={error instanceof Error ? error : new Error(String(error))} retry={() => window.location.reload()} />
+      <Failure
+        error={error instanceof Error ? error : new Error(String(error))}
+        retry={() => window.location.reload()}
+      />
     </Narrow>
   );
 }

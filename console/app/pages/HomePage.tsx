@@ -86,7 +86,7 @@ function FailedOperation({ operation }: { readonly operation: OperationSummary }
       <Stack gap={2}>
         <Text fw={600}>{what}</Text>
         <Text size="sm">{operation.message}</Text>
-        <Text size="xs" c="var(--console-dimmed)">
+        <Text size="xs" c="dimmed">
           {dateText(operation.created_at)}
         </Text>
       </Stack>
@@ -112,7 +112,7 @@ function Vulnerable({ vulnerability }: { readonly vulnerability: Schemas["Vulner
       <Stack gap={2}>
         <Text fw={600}>{texts.home.vulnerable(name, environment.version)}</Text>
         <Text size="sm">{title}</Text>
-        <Text size="xs" c="var(--console-dimmed)">
+        <Text size="xs" c="dimmed">
           {`${environment.site_display_name}, ${environment.display_name}. `}
           {patched === null ? texts.home.noUpdate : texts.home.update(patched)}
         </Text>

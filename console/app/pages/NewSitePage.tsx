@@ -8,8 +8,8 @@ import { regionsQuery } from "../api/sites.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
 import { CurlButton } from "../parts/CurlButton.tsx";
 import { Failure } from "../parts/Failure.tsx";
-import { Page } from "../parts/Page.tsx";
 import { newPassword } from "../parts/newPassword.ts";
+import { Page } from "../parts/Page.tsx";
 import { useApiForm } from "../parts/useApiForm.ts";
 import { texts } from "../texts.ts";
 
@@ -49,21 +49,45 @@ export function NewSitePage() {
       <form onSubmit={submit} noValidate>
         <Stack maw={560}>
           <Failure error={error ?? regions.error} />
-          <TextInput label={at.name} description={at.nameHint} autoComplete="off" {...form.getInputProps("display_name")} />
-          <TextInput label={at.siteTitle} description={at.siteTitleHint} autoComplete="off" {...form.getInputProps("site_title")} />
+          <TextInput
+            label={at.name}
+            description={at.nameHint}
+            autoComplete="off"
+            {...form.getInputProps("display_name")}
+          />
+          <TextInput
+            label={at.siteTitle}
+            description={at.siteTitleHint}
+            autoComplete="off"
+            {...form.getInputProps("site_title")}
+          />
           <Select
             label={at.region}
             data={regions.data?.map(({ region, name }) => ({ value: region, label: name })) ?? []}
             allowDeselect={false}
             {...form.getInputProps("region")}
           />
-          <TextInput label={at.language} description={at.languageHint} autoComplete="off" {...form.getInputProps("wp_language")} />
+          <TextInput
+            label={at.language}
+            description={at.languageHint}
+            autoComplete="off"
+            {...form.getInputProps("wp_language")}
+          />
           <Fieldset legend={at.administrator}>
             <Stack>
               <TextInput label={at.user} autoComplete="off" {...form.getInputProps("admin_user")} />
               <TextInput label={at.email} type="email" autoComplete="off" {...form.getInputProps("admin_email")} />
-              <PasswordInput label={at.password} description={at.passwordHint} autoComplete="new-password" {...form.getInputProps("admin_password")} />
-              <Button variant="default" style={{ alignSelf: "start" }} onClick={() => setFieldValue("admin_password", newPassword())}>
+              <PasswordInput
+                label={at.password}
+                description={at.passwordHint}
+                autoComplete="new-password"
+                {...form.getInputProps("admin_password")}
+              />
+              <Button
+                variant="default"
+                style={{ alignSelf: "start" }}
+                onClick={() => setFieldValue("admin_password", newPassword())}
+              >
                 {at.generate}
               </Button>
             </Stack>

@@ -38,7 +38,9 @@ function Course({ operation }: { readonly operation: Followed }) {
     <Paper withBorder p="lg" maw={640}>
       <Stack>
         <Group justify="space-between">
-          <Text role="status">{state === "running" ? stepText(step, done, total) : took === null ? "" : at.took(took)}</Text>
+          <Text role="status">
+            {state === "running" ? stepText(step, done, total) : took === null ? "" : at.took(took)}
+          </Text>
           <StateBadge state={state} />
         </Group>
         <Progress

@@ -10,7 +10,7 @@ export function SignInPage({ next }: { readonly next: string }) {
   return (
     <Narrow title={`${texts.signIn.title} · ${texts.product}`}>
       <SignInForm done={() => void navigate({ to: next })} />
-      <Text size="xs" c="var(--console-dimmed)">
+      <Text size="xs" c="dimmed">
         {texts.signIn.firstTime}
       </Text>
     </Narrow>

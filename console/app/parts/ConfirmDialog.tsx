@@ -41,7 +41,12 @@ export function ConfirmDialog({ title, warning, name, verb, mutation, close, req
             data-autofocus
           />
           <Group>
-            <ActionButton type="submit" color="red" loading={mutation.isPending} reason={isConfirmed ? null : texts.confirm.first}>
+            <ActionButton
+              type="submit"
+              color="red"
+              loading={mutation.isPending}
+              reason={isConfirmed ? null : texts.confirm.first}
+            >
               {verb}
             </ActionButton>
             <CurlButton {...request} />

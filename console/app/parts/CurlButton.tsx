@@ -34,7 +34,13 @@ export function CurlButton(props: CurlButtonProps) {
       <Button variant="subtle" onClick={open}>
         {texts.showCurl}
       </Button>
-      <Modal opened={isOpen} onClose={close} title={texts.showCurl} size="lg" closeButtonProps={{ "aria-label": texts.close }}>
+      <Modal
+        opened={isOpen}
+        onClose={close}
+        title={texts.showCurl}
+        size="lg"
+        closeButtonProps={{ "aria-label": texts.close }}
+      >
         <Stack>
           <Text size="sm">{texts.curlHint}</Text>
           <Code block tabIndex={0} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>

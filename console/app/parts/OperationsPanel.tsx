@@ -78,7 +78,7 @@ export function OperationRow({ operation, onOpen }: RowProps) {
       {state === "running" && (
         <Progress value={percent(done, total)} aria-label={texts.operation.progress(kindText(kind))} />
       )}
-      <Text size="xs" c="var(--console-dimmed)">
+      <Text size="xs" c="dimmed">
         {whenText(operation)}
       </Text>
       {message !== null && <Text size="sm">{message}</Text>}
@@ -88,7 +88,15 @@ export function OperationRow({ operation, onOpen }: RowProps) {
 
 const percent = (done: number, total: number): number => (total === 0 ? 0 : (100 * done) / total);
 
-function whenText({ state, step, steps_done, steps_total, created_at, started_at, finished_at }: OperationSummary): string {
+function whenText({
+  state,
+  step,
+  steps_done,
+  steps_total,
+  created_at,
+  started_at,
+  finished_at,
+}: OperationSummary): string {
   if (state === "running" && step !== null) return texts.operation.step(steps_done, steps_total, step);
   const took = durationText(started_at, finished_at);
   return took === null ? dateText(created_at) : `${dateText(created_at)}, ${texts.operation.took(took)}`;

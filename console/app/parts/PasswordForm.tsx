@@ -30,9 +30,17 @@ export function PasswordForm({ email, done }: { readonly email: string; readonly
     <form onSubmit={submit} noValidate>
       <Stack>
         <Failure error={error} />
-        <input type="hidden" autoComplete="username" value={email} readOnly />
-        <PasswordInput label={texts.password.current} autoComplete="current-password" {...form.getInputProps("current_password")} />
-        <PasswordInput label={texts.password.next} autoComplete="new-password" {...form.getInputProps("new_password")} />
+        <input type="text" autoComplete="username" value={email} readOnly hidden />
+        <PasswordInput
+          label={texts.password.current}
+          autoComplete="current-password"
+          {...form.getInputProps("current_password")}
+        />
+        <PasswordInput
+          label={texts.password.next}
+          autoComplete="new-password"
+          {...form.getInputProps("new_password")}
+        />
         <PasswordInput label={texts.password.again} autoComplete="new-password" {...form.getInputProps("again")} />
         <ActionButton type="submit" loading={isSending} style={{ alignSelf: "start" }}>
           {texts.password.submit}

@@ -1,5 +1,15 @@
 /** What surrounds every page for people who have signed in. */
-import { Alert, Anchor, AppShell, Burger, Button, Group, Text, useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
+import {
+  Alert,
+  Anchor,
+  AppShell,
+  Burger,
+  Button,
+  Group,
+  Text,
+  useComputedColorScheme,
+  useMantineColorScheme,
+} from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet } from "@tanstack/react-router";
 import { useConnected } from "../api/connection.ts";
@@ -42,7 +52,14 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar p="sm" aria-label={texts.navigation.label}>
         {entries.map(({ to, label }) => (
-          <MenuLink key={to} to={to} label={label} onClick={close} activeOptions={{ exact: to === "/" }} activeProps={{ "data-active": true }} />
+          <MenuLink
+            key={to}
+            to={to}
+            label={label}
+            onClick={close}
+            activeOptions={{ exact: to === "/" }}
+            activeProps={{ "data-active": true }}
+          />
         ))}
         <Anchor href="/docs" size="sm" mt="auto" px="sm" py="xs" c="var(--mantine-color-text)">
           {texts.navigation.docs}
@@ -71,7 +88,14 @@ function ColorSchemeButton() {
   const present = useComputedColorScheme("light");
   const other = present === "light" ? "dark" : "light";
   return (
-    <Button variant="default" size="xs" px="xs" onClick={() => setColorScheme(other)} aria-label={texts.colors[other]} title={texts.colors[other]}>
+    <Button
+      variant="default"
+      size="xs"
+      px="xs"
+      onClick={() => setColorScheme(other)}
+      aria-label={texts.colors[other]}
+      title={texts.colors[other]}
+    >
       {other === "dark" ? "☾" : "☀"}
     </Button>
   );

@@ -23,8 +23,18 @@ export function SignInForm({ done }: { readonly done: (signedIn: SignedIn) => vo
     <form onSubmit={submit} noValidate>
       <Stack>
         <Failure error={error} />
-        <TextInput label={texts.signIn.email} type="email" autoComplete="username" data-autofocus {...form.getInputProps("email")} />
-        <PasswordInput label={texts.signIn.password} autoComplete="current-password" {...form.getInputProps("password")} />
+        <TextInput
+          label={texts.signIn.email}
+          type="email"
+          autoComplete="username"
+          data-autofocus
+          {...form.getInputProps("email")}
+        />
+        <PasswordInput
+          label={texts.signIn.password}
+          autoComplete="current-password"
+          {...form.getInputProps("password")}
+        />
         <ActionButton type="submit" loading={isSending}>
           {texts.signIn.submit}
         </ActionButton>

@@ -16,7 +16,7 @@ interface SiteTableProps {
 const rowHeight = 64;
 
 export function SiteTable({ sites, more }: SiteTableProps) {
-  const list = useRef<HTMLDivElement>(null);
+  const list = useRef<HTMLUListElement>(null);
   const virtualizer = useWindowVirtualizer({
     count: sites.length,
     estimateSize: () => rowHeight,
@@ -30,18 +30,30 @@ export function SiteTable({ sites, more }: SiteTableProps) {
   }, [isAtEnd, more]);
   return (
     <Paper withBorder>
-      <div ref={list} role="list" aria-label={texts.sites.list} style={{ height: virtualizer.getTotalSize(), position: "relative" }}>
+      <ul
+        ref={list}
+        className="rows"
+        aria-label={texts.sites.list}
+        style={{ height: virtualizer.getTotalSize(), position: "relative" }}
+      >
         {rows.map(({ index, start }) => {
           const site = sites[index];
           if (site === undefined) return null;
           const top = start - virtualizer.options.scrollMargin;
           return (
-            <Box key={site.id} role="listitem" className="row" aria-setsize={sites.length} aria-posinset={index + 1} style={{ height: rowHeight, transform: `translateY(${top}px)` }}>
+            <Box
+              key={site.id}
+              component="li"
+              className="row"
+              aria-setsize={sites.length}
+              aria-posinset={index + 1}
+              style={{ height: rowHeight, transform: `translateY(${top}px)` }}
+            >
               <SiteRow site={site} />
             </Box>
           );
         })}
-      </div>
+      </ul>
     </Paper>
   );
 }

@@ -96,12 +96,14 @@ function BackupTable({ backups, choose }: BackupTableProps) {
             <Table.Tr key={backup.id}>
               <Table.Td>
                 <Text size="sm">{dateText(backup.created_at)}</Text>
-                <Text size="xs" c="var(--console-dimmed)">
+                <Text size="xs" c="dimmed">
                   {backup.note ?? at.types[backup.type]}
                 </Text>
               </Table.Td>
               <Table.Td>{sizeText(backup.size_bytes)}</Table.Td>
-              <Table.Td>{backup.last_proven_restore === null ? at.notProven : dateText(backup.last_proven_restore)}</Table.Td>
+              <Table.Td>
+                {backup.last_proven_restore === null ? at.notProven : dateText(backup.last_proven_restore)}
+              </Table.Td>
               <Table.Td>{dayText(backup.expires_at)}</Table.Td>
               <Table.Td ta="right">
                 {backup.damage !== null && <Badge color="red">{at.damaged}</Badge>}

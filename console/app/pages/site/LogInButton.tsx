@@ -45,7 +45,7 @@ export function LogInButton({ environmentId }: { readonly environmentId: string 
       >
         {at.logIn}
       </ActionButton>
-      <Text size="sm" c="var(--console-dimmed)">
+      <Text size="sm" c="dimmed">
         {at.logInHint}
       </Text>
       <Failure error={logIn.error ?? addMe.error} />

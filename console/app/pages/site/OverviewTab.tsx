@@ -56,7 +56,7 @@ function Card({ title, children }: { readonly title: string; readonly children: 
 function Fact({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
     <div>
-      <Text component="dt" size="sm" c="var(--console-dimmed)">
+      <Text component="dt" size="sm" c="dimmed">
         {name}
       </Text>
       <dd>{children}</dd>
@@ -73,7 +73,12 @@ function Tools({ environmentId }: { readonly environmentId: string }) {
     <>
       <Failure error={cache.error ?? php.error} />
       <Group>
-        <ActionButton variant="default" reason={reason} loading={cache.isPending} onClick={() => cache.mutate(undefined)}>
+        <ActionButton
+          variant="default"
+          reason={reason}
+          loading={cache.isPending}
+          onClick={() => cache.mutate(undefined)}
+        >
           {at.clearCache}
         </ActionButton>
         <ActionButton variant="default" reason={reason} loading={php.isPending} onClick={() => php.mutate(undefined)}>

@@ -1,4 +1,4 @@
-import { Alert, Badge, Group, SegmentedControl, Tabs } from "@mantine/core";
+import { Alert, SegmentedControl, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type Environment, siteQuery } from "../../api/sites.ts";
@@ -35,17 +35,19 @@ export function SitePage({ siteId, environment, tab }: SitePageProps) {
         {(loaded) =>
           shown !== undefined && (
             <>
-              <Group gap="sm">
-                <SegmentedControl
-                  aria-label={texts.site.environments}
-                  value={shown.id}
-                  data={loaded.environments.map(({ id, display_name }) => ({ value: id, label: display_name }))}
-                  onChange={(id) => void show({ environment: id, tab })}
-                />
-                {shown.name === "live" ? <Badge color="red" variant="light">live</Badge> : null}
-              </Group>
-              {shown.is_blocked && <Alert color="yellow">{shown.display_name}</Alert>}
-              <Tabs value={tab} onChange={(value) => void show({ environment: shown.id, tab: tabNamed(value) })} keepMounted={false}>
+              <SegmentedControl
+                style={{ alignSelf: "start" }}
+                aria-label={texts.site.environments}
+                value={shown.id}
+                data={loaded.environments.map(({ id, display_name }) => ({ value: id, label: display_name }))}
+                onChange={(id) => void show({ environment: id, tab })}
+              />
+              {shown.is_blocked && <Alert color="yellow">{texts.site.blockedNow}</Alert>}
+              <Tabs
+                value={tab}
+                onChange={(value) => void show({ environment: shown.id, tab: tabNamed(value) })}
+                keepMounted={false}
+              >
                 <Tabs.List aria-label={texts.site.tabs.label}>
                   {siteTabs.map((name) => (
                     <Tabs.Tab key={name} value={name}>
