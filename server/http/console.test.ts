@@ -45,6 +45,8 @@ describe("the console", () => {
     expect(waiting.status).toBe(503);
     expect(waiting.text).toContain("The console is being built.");
     writeFileSync(paths.failure, "The <disk> is full.");
-    expect((await test.call("GET", "/", { key: null })).text).toContain("next start tries again: The &lt;disk&gt; is full.");
+    expect((await test.call("GET", "/", { key: null })).text).toContain(
+      "next start tries again: The &lt;disk&gt; is full.",
+    );
   });
 });
