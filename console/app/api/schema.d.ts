@@ -2019,7 +2019,7 @@ export interface components {
             email: string;
             role: components["schemas"]["Role"];
             site_ids: string[] | null;
-            invited_by: string | null;
+            invited_by: string;
             created_at: string;
             expires_at: string;
         };
