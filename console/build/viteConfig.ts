@@ -21,6 +21,8 @@ export function buildConfig(folder: string): InlineConfig {
     base,
     mode: "production",
     // Whatever the environment of the process that builds it.
+    // Otherwise the components would need the development version of React where NODE_ENV is not production, and the page stay empty.
+    oxc: { jsx: { runtime: "automatic", development: false } },
     define: { "process.env.NODE_ENV": JSON.stringify("production") },
     build: {
       outDir: folder,
