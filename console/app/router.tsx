@@ -1,11 +1,12 @@
 /** The addresses of all pages. What a page shows is in its address: searches, the environment, the tab. */
-import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, Outlet, redirect, useLocation } from "@tanstack/react-router";
 import { queryClient } from "./api/queryClient.ts";
 import { type SignedIn, sessionQuery } from "./api/session.ts";
 import { AccountPage } from "./pages/AccountPage.tsx";
 import { ApiKeysPage } from "./pages/ApiKeysPage.tsx";
 import { ErrorPage } from "./pages/ErrorPage.tsx";
 import { HomePage } from "./pages/HomePage.tsx";
+import { InvitationPage } from "./pages/InvitationPage.tsx";
 import { NewSitePage } from "./pages/NewSitePage.tsx";
 import { OperationPage } from "./pages/OperationPage.tsx";
 import { PasswordPage } from "./pages/PasswordPage.tsx";
@@ -35,6 +36,14 @@ const signIn = createRoute({
   },
   component: function SignIn() {
     return <SignInPage next={signIn.useSearch().next ?? "/"} />;
+  },
+});
+
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: "/invitation",
+  component: function Invitation() {
+    return <InvitationPage token={useLocation({ select: ({ hash }) => hash })} />;
   },
 });
 
@@ -105,6 +114,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     password,
+    invitation,
     signedIn.addChildren([home, sites, newSite, site, operation, account, apiKeys]),
   ]),
   scrollRestoration: true,

@@ -38,6 +38,14 @@ export const texts = {
     otherUser: "You signed in as somebody else, so everything is loaded again.",
     signOut: "Sign out",
   },
+  invitation: {
+    title: "You are invited",
+    explain: ({ company_name, email, role }: { company_name: string; email: string; role: string }) =>
+      `${company_name} invites ${email} to manage its sites, with the role ${role}.`,
+    fullName: "Your full name",
+    password: "Choose a password of at least 12 characters",
+    submit: "Accept the invitation",
+  },
   password: {
     title: "Choose a password",
     first: "The present password is written in a file. Choose one that only you know.",
