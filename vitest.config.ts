@@ -45,8 +45,8 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
-    // Two more than the cores of the smallest machine: tests compute for less than half of their time, and wait for the rest.
-    maxWorkers: 4,
+    // One more than the cores of the smallest machine: many tests wait for other processes.
+    maxWorkers: 3,
     // Processes that tests start load their modules in half of the time.
     env: { NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? "node_modules/.cache/sitewright" },
     reporters: ["default", new Slowest(), ...(report === undefined ? [] : ["json"])],

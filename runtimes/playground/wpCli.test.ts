@@ -34,7 +34,7 @@ interface Choices {
 }
 
 function wp(argv: readonly string[], choices: Choices = {}): Promise<WpCliOutcome> {
-  const { runtime = world.runtime, seconds = 200, begin = async () => undefined } = choices;
+  const { runtime = world.runtime, seconds = 60, begin = async () => undefined } = choices;
   const { signal = new AbortController().signal } = choices;
   return runtime.runWpCli(site.environment, { phpVersion: "8.3", argv, seconds }, begin, signal);
 }
@@ -181,7 +181,7 @@ test("a site of a network is selected by its URL", { timeout }, async () => {
   const network = await world.site({ multisite: "subdirectory" });
   const address = `${network.wordpress.address}/second/`;
   const run = async (...argv: readonly string[]) => {
-    const command = { phpVersion: "8.3", argv, seconds: 200 };
+    const command = { phpVersion: "8.3", argv, seconds: 60 };
     const { signal } = new AbortController();
     return world.runtime.runWpCli(network.environment, command, async () => undefined, signal);
   };
@@ -190,7 +190,7 @@ test("a site of a network is selected by its URL", { timeout }, async () => {
 });
 
 test.each(phpVersions)("wp cli info works on PHP %s", { timeout }, async (phpVersion) => {
-  const command = { phpVersion, argv: ["cli", "info"], seconds: 200 };
+  const command = { phpVersion, argv: ["cli", "info"], seconds: 60 };
   const { signal } = new AbortController();
   const ended = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
   expect(ended).toMatchObject({ exitCode: 0, stderr: { text: "" } });
@@ -242,7 +242,7 @@ describe("a command that starts another command", () => {
     expect(`${ended.stdout.text}${ended.stderr.text}`).toContain("only 3 levels of commands within commands");
     const fill = `eval 'echo file_put_contents(uniqid(), str_repeat("x", 600000));'`;
     const code = `foreach ([1, 2, 3] as $_) { ${nested(fill)} }`;
-    const command = { phpVersion: "8.3", argv: ["eval", code], seconds: 200, diskLeftBytes: 1_300_000 };
+    const command = { phpVersion: "8.3", argv: ["eval", code], seconds: 60, diskLeftBytes: 1_300_000 };
     const { signal } = new AbortController();
     const full = await world.runtime.runWpCli(site.environment, command, async () => undefined, signal);
     expect(full.stdout.text.match(/"600000"/g)).toHaveLength(2);

@@ -7,7 +7,7 @@ import { mergeStalePages, noStalePages } from "../pool/stalePages.ts";
 import type { PhpRequest, StalePages } from "../serving.ts";
 import { runTask } from "../testing/runTask.ts";
 import { addScript, outcomeOf, runPhp, type Site, visitorOf } from "../testing/visitor.ts";
-import { openWorld, type SiteWorld, speaksForAll } from "../testing/world.ts";
+import { openWorld, type SiteWorld } from "../testing/world.ts";
 
 let world: SiteWorld;
 let site: Site;
@@ -172,7 +172,7 @@ describe("a comment", () => {
 });
 
 describe("nothing is out of date if", () => {
-  test.runIf(speaksForAll).each([
+  test.each([
     ["a draft is written", "wp_insert_post(['post_title' => 'Draft', 'post_status' => 'draft']);"],
     [
       "an editor opens a post",
@@ -233,7 +233,7 @@ describe("nothing is out of date if", () => {
   });
 });
 
-describe.runIf(speaksForAll)("everything is out of date if", () => {
+describe("everything is out of date if", () => {
   test.each([
     ["the site's title changes", "update_option('blogname', 'Another ' . wp_rand());"],
     ["a widget changes", "update_option('widget_text', [wp_rand()]);"],
@@ -336,7 +336,7 @@ describe("a change past WordPress's functions", () => {
   });
 });
 
-describe.runIf(speaksForAll).each(editing)("%s puts everything out of date with", (_, as) => {
+describe.each(editing)("%s puts everything out of date with", (_, as) => {
   test.each([
     [
       "a form",
@@ -353,7 +353,7 @@ describe.runIf(speaksForAll).each(editing)("%s puts everything out of date with"
   });
 });
 
-describe.runIf(speaksForAll).each(visiting)("%s puts nothing out of date with", (_, as) => {
+describe.each(visiting)("%s puts nothing out of date with", (_, as) => {
   test.each([
     ["a plugin's setting", "update_option('my_plugin', wp_rand());"],
     ["a registration", "wp_create_user('new' . wp_rand(), 'x');"],

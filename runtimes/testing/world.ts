@@ -11,12 +11,6 @@ export type EngineName = "playground" | "native";
 
 export const engine: EngineName = process.env.SITEWRIGHT_TEST_ENGINE === "native" ? "native" : "playground";
 
-/**
- * Whether this engine also speaks for the others: in tests of PHP code that is the same file with each of them, and that uses
- * nothing of the engine. Native PHP takes a quarter of the time.
- */
-export const speaksForAll = engine === "native";
-
 /** Changes of the default settings. */
 export interface WorldChanges extends Partial<PoolServingOptions> {
   readonly packageSource?: string | null;

@@ -99,7 +99,7 @@ describe("malformed requests", () => {
   const largeValues = {
     deep: `${"[".repeat(25_000)}1${"]".repeat(25_000)}`,
     "deep, with invalid strings": `${"[".repeat(25_000)}${Array(100).fill('"\\u0000"').join(",")}${"]".repeat(25_000)}`,
-    wide: `[${"{},".repeat(10_000)}{}]`,
+    wide: `[${"{},".repeat(100_000)}{}]`,
     "below a long name": `{"${"k".repeat(100_000)}":[${Array(100).fill('"\\u0000"').join(",")}]}`,
   };
 
