@@ -1,4 +1,16 @@
-import { Alert, Badge, Checkbox, Group, Paper, Stack, Table, Text, TextInput, Title } from "@mantine/core";
+import {
+  Alert,
+  Badge,
+  Checkbox,
+  Group,
+  Paper,
+  Stack,
+  Table,
+  Text,
+  TextInput,
+  Title,
+  VisuallyHidden,
+} from "@mantine/core";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api, type Schemas } from "../api/client.ts";
@@ -111,7 +123,9 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
               {[at.name, at.state, at.lastUsed, at.expires].map((name) => (
                 <Table.Th key={name}>{name}</Table.Th>
               ))}
-              <Table.Th aria-label={at.revoke} />
+              <Table.Th>
+                <VisuallyHidden>{at.revoke}</VisuallyHidden>
+              </Table.Th>
             </Table.Tr>
           </Table.Thead>
           <Table.Tbody>

@@ -1,4 +1,4 @@
-import { Badge, Group, Paper, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Badge, Group, Paper, Stack, Table, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api } from "../../api/client.ts";
@@ -88,7 +88,9 @@ function BackupTable({ backups, choose }: BackupTableProps) {
             {[at.created, at.size, at.proven, at.expires].map((name) => (
               <Table.Th key={name}>{name}</Table.Th>
             ))}
-            <Table.Th aria-label={at.restore} />
+            <Table.Th>
+              <VisuallyHidden>{at.restore}</VisuallyHidden>
+            </Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

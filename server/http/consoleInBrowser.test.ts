@@ -1,0 +1,115 @@
+/** The console in Chromium, with its Content-Security-Policy. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { launchBrowser } from "@sitewright/e2e/browser.ts";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { builtConsole } from "./testing/console.ts";
+import { chosen, peopleOf } from "./testing/people.ts";
+import { startTestServer, type TestServer } from "./testing/server.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+let server: TestServer & AsyncDisposable;
+let browser: Browser;
+let origin: string;
+
+beforeAll(async () => {
+  server = await startTestServer({ console: await builtConsole() });
+  origin = `http://127.0.0.1:${await server.listen()}`;
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.[Symbol.asyncDispose]();
+});
+
+/** The problems that axe finds, with the elements. */
+function problemsOf(page: Page): Promise<unknown> {
+  const script = `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`;
+  return page.evaluate(`${axe}; ${script}`);
+}
+
+async function signIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(chosen);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+it.each(["light", "dark"] as const)(
+  "has no page that axe objects to, in %s colours and at 390 pixels",
+  async (colorScheme) => {
+    const email = await peopleOf({ current: server }).add({ role: "owner" });
+    const { siteId, liveId } = await server.addSiteWithEnvironment();
+    await server.addBackup(liveId);
+    const context = await browser.newContext({
+      colorScheme,
+      reducedMotion: "reduce",
+      viewport: { width: 390, height: 844 },
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(15_000);
+    const refused: string[] = [];
+    page.on("console", (message) => message.text().includes("Content Security") && refused.push(message.text()));
+    await page.goto(`${origin}/sites?search=nothing-like-it`);
+    await page.getByLabel("E-mail address").waitFor();
+    expect(await problemsOf(page)).toEqual([]);
+    await signIn(page, email);
+    await page.getByText("No site's name contains").waitFor();
+    expect(page.url()).toBe(`${origin}/sites?search=nothing-like-it`);
+    const found: unknown[] = [];
+    const tabs = ["overview", "backups", "domains"].map((tab) => `/sites/${siteId}?tab=${tab}`);
+    for (const path of ["/", "/sites", "/sites/new", ...tabs, "/account", "/api-keys", "/nothing"]) {
+      await page.goto(origin + path);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      found.push([path, await problemsOf(page), await page.evaluate("document.documentElement.scrollWidth")]);
+    }
+    expect(found).toEqual(found.map((row) => [Object(row)[0], [], 390]));
+    expect(refused).toEqual([]);
+    await context.close();
+  },
+);
+
+it("shows the API's errors next to their fields, and follows an accepted site", async () => {
+  const email = await peopleOf({ current: server }).add({ role: "owner" });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(`${origin}/sites/new`);
+  await signIn(page, email);
+  await page.getByRole("button", { name: "Create the site" }).click();
+  const name = page.getByLabel("Name of the site");
+  await page.getByText("Must not be empty").first().waitFor();
+  expect(await name.getAttribute("aria-invalid")).toBe("true");
+  await name.fill("A new one");
+  await page.getByLabel("Title", { exact: true }).fill("Hello");
+  await page.getByLabel("User name").fill("ada");
+  await page.getByLabel("E-mail address").fill("ada@example.com");
+  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByRole("button", { name: "Create the site" }).click();
+  await page.waitForURL(/\/operations\//);
+  const operationId = decodeURIComponent(page.url().split("/operations/")[1] ?? "");
+  await server.succeed(operationId);
+  await page.getByRole("link", { name: "Open the site" }).waitFor();
+  await context.close();
+});
+
+it("asks for the password again when the session has ended, and keeps what was typed", async () => {
+  const email = await peopleOf({ current: server }).add({ role: "owner" });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  await page.goto(`${origin}/sites/new`);
+  await signIn(page, email);
+  await page.getByLabel("Name of the site").fill("Half typed");
+  await context.clearCookies();
+  await page.getByRole("button", { name: "Create the site" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("E-mail address").fill(email);
+  await dialog.getByLabel("Password", { exact: true }).fill(chosen);
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(await page.getByLabel("Name of the site").inputValue()).toBe("Half typed");
+  await context.close();
+});
