@@ -1,0 +1,76 @@
+/** The console of a started installation, as its owner meets it: from the password in `first-run.json` to a site, and out again. */
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./browser.ts";
+import { send } from "./http.ts";
+import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
+import { until } from "./until.ts";
+
+const password = "seven purple tractors sing";
+/** The build gives way to everything else. */
+const buildLimits = { deadlineSeconds: 60, intervalMilliseconds: 100 };
+let folder: TestFolder;
+let installation: Installation;
+let browser: Browser;
+let page: Page;
+
+beforeAll(async () => {
+  folder = await createFolder();
+  installation = await startHere(folder.folder);
+  browser = await launchBrowser();
+  page = await browser.newPage();
+  page.setDefaultTimeout(60_000);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await installation?.stop();
+  await folder?.remove();
+});
+
+test("the console is built at the start, and the owner has to choose a password first", async () => {
+  const { console_url: address, admin_email: email, admin_password: given } = installation.firstRun;
+  await until(async () => {
+    const { status } = await send("GET", address);
+    if (status !== 200) throw new Error(`The console answers ${status}`);
+  }, buildLimits);
+  await page.goto(`${address}sites/new`);
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(given);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByLabel("Present password").fill(given);
+  await page.getByLabel("New password", { exact: true }).fill(password);
+  await page.getByLabel("New password, once more").fill(password);
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.waitForURL(`${address}sites/new`);
+});
+
+test("the owner creates a site, watches until it opens, and logs in to its administration without a password", async () => {
+  await page.getByLabel("Name of the site").fill("Bakery");
+  await page.getByLabel("Title", { exact: true }).fill("The best bakery");
+  await page.getByLabel("User name").fill("baker");
+  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByRole("button", { name: "Create the site" }).click();
+  const open = page.getByRole("link", { name: "Open the site" });
+  const [site] = await Promise.all([page.context().waitForEvent("page"), open.click()]);
+  await site.getByText("The best bakery").first().waitFor();
+  await page.getByRole("link", { name: "Manage the site" }).click();
+  const logIn = page.getByRole("button", { name: "Log in to WordPress" });
+  const [administration] = await Promise.all([page.context().waitForEvent("page"), logIn.click()]);
+  // Previews of links would use the link up, so it asks once more.
+  await administration.getByRole("button", { name: "Log in" }).click();
+  await administration.waitForURL(/\/wp-admin\//);
+  await administration.locator("#wpadminbar").waitFor();
+});
+
+test("after signing out, the page wants a password and the old cookie is refused", async () => {
+  const { console_url: address, api_url: api } = installation.firstRun;
+  const cookies = await page.context().cookies(address);
+  const cookie = cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
+  const session = () => fetch(`${api}/session`, { headers: { cookie } });
+  expect((await session()).status).toBe(200);
+  await page.getByRole("link", { name: "Account" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("E-mail address").waitFor();
+  expect((await session()).status).toBe(401);
+});
