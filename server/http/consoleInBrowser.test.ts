@@ -48,7 +48,7 @@ it.each(["light", "dark"] as const)(
       viewport: { width: 390, height: 844 },
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(60_000);
     const refused: string[] = [];
     page.on("console", (message) => message.text().includes("Content Security") && refused.push(message.text()));
     await page.goto(`${origin}/sites?search=nothing-like-it`);
@@ -75,7 +75,7 @@ it("shows the API's errors next to their fields, and follows an accepted site", 
   const email = await peopleOf({ current: server }).add({ role: "owner" });
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(`${origin}/sites/new`);
   await signIn(page, email);
   await page.getByRole("button", { name: "Create the site" }).click();
@@ -99,7 +99,7 @@ it("asks for the password again when the session has ended, and keeps what was t
   const email = await peopleOf({ current: server }).add({ role: "owner" });
   const context = await browser.newContext();
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   await page.goto(`${origin}/sites/new`);
   await signIn(page, email);
   await page.getByLabel("Name of the site").fill("Half typed");
@@ -111,5 +111,30 @@ it("asks for the password again when the session has ended, and keeps what was t
   await dialog.getByRole("button", { name: "Sign in" }).click();
   await dialog.waitFor({ state: "hidden" });
   expect(await page.getByLabel("Name of the site").inputValue()).toBe("Half typed");
+  await context.close();
+});
+
+it("lets an invited person choose a password, and then shows the only site that they have", async () => {
+  const siteId = await server.addSite({ display_name: "Theirs" });
+  await server.addSite({ display_name: "Somebody else's" });
+  const body = { email: "client@example.com", role: "viewer", site_ids: [siteId] };
+  const invited = await server.call("POST", `/v2/company/${server.company.company_id}/invitations`, { body });
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${origin}/invitation#${String(invited.body.url).split("#")[1]}`);
+  await page.getByText("Ours invites client@example.com").waitFor();
+  expect(await problemsOf(page)).toEqual([]);
+  await page.getByLabel("Your full name").fill("Grace Hopper");
+  const password = page.getByLabel("Choose a password of at least 12 characters");
+  await password.fill("password1234");
+  await page.getByRole("button", { name: "Accept the invitation" }).click();
+  await page.getByText("This password is easy to guess.").waitFor();
+  await password.fill(chosen);
+  await page.getByRole("button", { name: "Accept the invitation" }).click();
+  await page.getByRole("heading", { name: "Hello Grace" }).waitFor();
+  await page.goto(`${origin}/sites`);
+  await page.getByText("Theirs", { exact: true }).first().waitFor();
+  expect(await page.getByText("Somebody else's").count()).toBe(0);
   await context.close();
 });
