@@ -15,7 +15,7 @@ import type { SandboxLimits } from "./sandbox.ts";
 const openFiles = 10_000;
 /** The unit in which shells limit the size of files. */
 const blockBytes = 512;
-/** A group may be removed, because it is empty, before it is joined. */
+/** A group may be removed, because it is empty, before it is joined. Another process may make it at the same moment. */
 const attempts = 5;
 
 /**
@@ -33,7 +33,7 @@ trap '' XFSZ
 shift
 enter() {
   while [ "$1" != -- ]; do
-    { [ -d "$1" ] || mkdir "$1"; } && echo "$3" > "$1/$2" || return
+    { [ -d "$1" ] || mkdir "$1" 2>/dev/null || [ -d "$1" ]; } && echo "$3" > "$1/$2" || return
     shift 3
   done
 }
