@@ -33,7 +33,7 @@ trap '' XFSZ
 shift
 enter() {
   while [ "$1" != -- ]; do
-    { [ -d "$1" ] || mkdir "$1" 2>/dev/null || [ -d "$1" ]; } && echo "$3" > "$1/$2" || return
+    { [ -d "$1" ] || mkdir "$1" || [ -d "$1" ]; } && echo "$3" > "$1/$2" || return
     shift 3
   done
 }
