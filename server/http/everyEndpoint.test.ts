@@ -589,7 +589,7 @@ describe("bodies", () => {
 
 describe("paths", () => {
   const noSuchPath = (method: string, path: string) =>
-    `There is no ${method} ${path}. All endpoints: http://localhost:80/`;
+    `There is no ${method} ${path}. All endpoints: http://localhost:80/docs`;
 
   it.each(["/v2", "/v2/", "/v2/nothing", "/v2/sites/x/y/z", "/nothing", "/v1/sites", "/v2//sites", "/v2/Sites"])(
     "that do not exist get a 404 in the API's format: %s",

@@ -81,7 +81,8 @@ export function authorise(row: Endpoint, caller: Caller, target: Target | null):
     missingRole(row, caller) ??
     missingVerb(row, caller) ??
     missingLive(row, caller, target) ??
-    missingSite(row, caller, target);
+    missingSite(row, caller, target) ??
+    missingUsers(row, caller);
   if (needs) throw new NotAllowed(needs);
 }
 
@@ -96,8 +97,6 @@ function missingRole(row: Endpoint, caller: Caller): string | null {
 }
 
 function missingVerb(row: Endpoint, caller: Caller): string | null {
-  // A key with scopes of any kind could otherwise invite somebody with more permissions.
-  if (row.verb === "users") return caller.scopes?.includes("users") === false ? "users" : null;
   const narrowed = caller.scopes?.some((scope) => verbs.includes(scope)) ?? false;
   return narrowed && !caller.scopes?.includes(row.verb) ? row.verb : null;
 }
@@ -115,6 +114,11 @@ export function managesOnlyOwnKeys(scopes: readonly string[] | null): boolean {
 export function canWrite(caller: Caller): boolean {
   const narrowed = caller.scopes?.some((scope) => verbs.includes(scope)) ?? false;
   return hasRole(caller, "developer") && (!narrowed || (caller.scopes?.includes("write") ?? false));
+}
+
+/** A key with scopes of any kind could otherwise invite somebody with more permissions. */
+function missingUsers(row: Endpoint, caller: Caller): string | null {
+  return row.verb === "users" && caller.scopes?.includes("users") === false ? "users" : null;
 }
 
 function missingLive(row: Endpoint, caller: Caller, target: Target): string | null {
