@@ -12,7 +12,7 @@ import { OperationRow } from "../parts/OperationsPanel.tsx";
 import { Page } from "../parts/Page.tsx";
 import { kindText, texts } from "../texts.ts";
 
-/** What needs attention, each with a button, and what is running. */
+/** Problems that need attention, each with a button that leads to the fix, and the running operations. */
 export function HomePage() {
   const session = useSignedIn();
   const failed = useQuery(failedOperations);

@@ -8,7 +8,7 @@ import { Failure } from "./Failure.tsx";
 
 interface ConfirmDialogProps {
   readonly title: string;
-  /** What is lost. */
+  /** A sentence about the data that would be lost. */
   readonly warning: string;
   /** To be typed. */
   readonly name: string;

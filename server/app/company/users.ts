@@ -40,7 +40,7 @@ export async function change(context: Context, userId: string, { role, site_ids 
     requireRank(context, role);
     if (role !== "owner") await requireOtherOwner(transaction, user, context.caller.companyId);
     await updateUser(transaction, user.id, { role, siteIds });
-    // Those that a former owner has sent could make somebody an owner.
+    // Otherwise a former owner could still make another user an owner.
     if (role !== user.role) await deleteInvitationsOf(transaction, user.id);
     await record(context, transaction, "changeUser", user);
     return userView({ ...user, role, site_ids: siteIds });

@@ -53,7 +53,7 @@ test("silence means no", () => {
   );
 });
 
-test("commands of the handbook that are not here are told from unknown ones", () => {
+test("an unavailable command of the handbook gets another message than an unknown one", () => {
   const unknown = (name: string) =>
     `Error: '${name}' is not a registered wp command. See 'wp help' for available commands.`;
   expect(fault({ exit_code: 1, stderr: unknown("doctor") }, ["doctor"])).toBe(
