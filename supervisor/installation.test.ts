@@ -276,7 +276,10 @@ describe("stopping", () => {
     const data = dataWithDatabase();
     const supervisor = await startedSupervisor(data);
     const before = await pids(data);
+    // A supervisor that is stopped until all have their signal can't end another process first.
+    supervisor.child.kill("SIGSTOP");
     for (const pid of [supervisor.pid, before.control, before.edge, before.postgres]) process.kill(pid, "SIGTERM");
+    supervisor.child.kill("SIGCONT");
     expect(await supervisor.exit).toEqual({ code: 0, signal: null });
     expect(supervisor.output()).not.toContain("Restarting");
   });
