@@ -38,7 +38,7 @@ test("the console is built at the start, and the owner has to choose a password 
   await page.getByLabel("E-mail address").fill(email);
   await page.getByLabel("Password", { exact: true }).fill(given);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByLabel("Present password").fill(given);
+  await page.getByLabel("Current password").fill(given);
   await page.getByLabel("New password", { exact: true }).fill(password);
   await page.getByLabel("New password, once more").fill(password);
   await page.getByRole("button", { name: "Change the password" }).click();

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, Outlet, redirect, useLocati
 import { queryClient } from "./api/queryClient.ts";
 import { type SignedIn, sessionQuery } from "./api/session.ts";
 import { AccountPage } from "./pages/AccountPage.tsx";
+import { type ActivityCategory, ActivityPage, isCategory } from "./pages/ActivityPage.tsx";
 import { ApiKeysPage } from "./pages/ApiKeysPage.tsx";
 import { ErrorPage } from "./pages/ErrorPage.tsx";
 import { HomePage } from "./pages/HomePage.tsx";
@@ -79,6 +80,16 @@ const account = createRoute({ getParentRoute: () => signedIn, path: "/account", 
 const apiKeys = createRoute({ getParentRoute: () => signedIn, path: "/api-keys", component: ApiKeysPage });
 const newSite = createRoute({ getParentRoute: () => signedIn, path: "/sites/new", component: NewSitePage });
 
+const activity = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/activity",
+  validateSearch: ({ category }: Record<string, unknown>): { category?: ActivityCategory } =>
+    isCategory(category) ? { category } : {},
+  component: function Activity() {
+    return <ActivityPage category={activity.useSearch().category} />;
+  },
+});
+
 const sites = createRoute({
   getParentRoute: () => signedIn,
   path: "/sites",
@@ -115,7 +126,7 @@ export const router = createRouter({
     signIn,
     password,
     invitation,
-    signedIn.addChildren([home, sites, newSite, site, operation, account, apiKeys]),
+    signedIn.addChildren([home, sites, newSite, site, operation, activity, account, apiKeys]),
   ]),
   scrollRestoration: true,
 });

@@ -1,5 +1,8 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
+import { siteTexts } from "./siteTexts.ts";
+
 export const texts = {
+  ...siteTexts,
   product: "Sitewright",
   loading: "Loading …",
   notConnected: "Sitewright can't be reached. Trying again …",
@@ -24,6 +27,7 @@ export const texts = {
     label: "Main navigation",
     home: "Home",
     sites: "Sites",
+    activity: "Activity",
     apiKeys: "API keys",
     account: "Account",
     docs: "API reference",
@@ -48,8 +52,8 @@ export const texts = {
   },
   password: {
     title: "Choose a password",
-    first: "The present password is written in a file. Choose one that only you know.",
-    current: "Present password",
+    first: "The current password is written in a file. Choose one that only you know.",
+    current: "Current password",
     next: "New password",
     again: "New password, once more",
     different: "The two new passwords differ.",
@@ -118,10 +122,21 @@ export const texts = {
     none: "Nothing has run in the last seven days.",
     started: "Started. Operations, at the top of the page, shows how it goes.",
     undone: "Its changes have been undone.",
+    details: "Show this operation",
   },
   site: {
     environments: "Environment",
-    tabs: { label: "Parts of the site", overview: "Overview", backups: "Backups", domains: "Domains" },
+    tabs: {
+      label: "Parts of the site",
+      overview: "Overview",
+      updates: "Plugins, themes, updates",
+      backups: "Backups",
+      domains: "Domains",
+      redirects: "Redirects",
+      tools: "Tools",
+      mail: "Mail",
+      logs: "Logs",
+    },
     id: "Id of the environment",
     address: "Address",
     wordpress: "WordPress",

@@ -58,8 +58,9 @@ it.each(["light", "dark"] as const)(
     await page.getByText("No site's name contains").waitFor();
     expect(page.url()).toBe(`${origin}/sites?search=nothing-like-it`);
     const found: unknown[] = [];
-    const tabs = ["overview", "backups", "domains"].map((tab) => `/sites/${siteId}?tab=${tab}`);
-    for (const path of ["/", "/sites", "/sites/new", ...tabs, "/account", "/api-keys", "/nothing"]) {
+    const names = ["overview", "updates", "backups", "domains", "redirects", "tools", "mail", "logs"];
+    const tabs = names.map((tab) => `/sites/${siteId}?tab=${tab}`);
+    for (const path of ["/", "/sites", "/sites/new", ...tabs, "/activity", "/account", "/api-keys", "/nothing"]) {
       await page.goto(origin + path);
       await page.getByRole("heading", { level: 1 }).waitFor();
       await page.waitForLoadState("networkidle");
@@ -92,6 +93,49 @@ it("shows the API's errors next to their fields, and follows an accepted site", 
   const operationId = decodeURIComponent(page.url().split("/operations/")[1] ?? "");
   await server.succeed(operationId);
   await page.getByRole("link", { name: "Open the site" }).waitFor();
+  await context.close();
+});
+
+it("adds, tests and removes a redirect, and shows the API's errors next to its fields", async () => {
+  const email = await peopleOf({ current: server }).add({ role: "developer" });
+  const siteId = await server.addSite();
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${origin}/sites/${siteId}?tab=redirects`);
+  await signIn(page, email);
+  await page.getByRole("button", { name: "Add a redirect" }).click();
+  const from = page.getByRole("textbox", { name: "From" });
+  await page.getByText("Must have 1 to 1000 characters").waitFor();
+  expect(await from.getAttribute("aria-invalid")).toBe("true");
+  await from.fill("/old");
+  await page.getByRole("textbox", { name: "To", exact: true }).fill("/new");
+  await page.getByRole("button", { name: "Add a redirect" }).click();
+  await page.getByRole("cell", { name: "/new" }).waitFor();
+  await page.getByRole("textbox", { name: "Address" }).fill("/old");
+  await page.getByRole("button", { name: "Test" }).click();
+  await page.getByText("Redirected with status 301 to /new").waitFor();
+  await page.getByRole("button", { name: "Remove the redirect from /old" }).click();
+  await page.getByText("There are no redirects yet").waitFor();
+  await context.close();
+});
+
+it("replaces a text only after this replacement has been previewed", async () => {
+  const email = await peopleOf({ current: server }).add({ role: "developer" });
+  const siteId = await server.addSite();
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${origin}/sites/${siteId}?tab=tools`);
+  await signIn(page, email);
+  const perform = page.getByRole("button", { name: "Replace", exact: true });
+  await page.getByLabel("Search for").fill("old.example");
+  await perform.press("Enter");
+  expect(await perform.getAttribute("aria-disabled")).toBe("true");
+  await page.getByRole("button", { name: "Preview", exact: true }).click();
+  await expect.poll(() => perform.getAttribute("aria-disabled")).toBeNull();
+  await page.getByLabel("Replace with").fill("new.example");
+  expect(await perform.getAttribute("aria-disabled")).toBe("true");
   await context.close();
 });
 

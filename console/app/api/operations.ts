@@ -45,6 +45,10 @@ export interface Followed {
   readonly siteId: string | null;
   /** Where the site is, once it exists. */
   readonly address: string | null;
+  /** What a search and replace found. Null: it is another operation, or it has not succeeded. */
+  readonly replaced: Schemas["ReplacementResult"] | null;
+  /** What a WP-CLI command printed. Null: it is another operation, or it has not run. */
+  readonly printed: Schemas["WpCliResult"] | null;
 }
 
 /** Short, because an open request does not show the steps in between. */
@@ -61,13 +65,20 @@ export const followedOperation = (id: string) =>
       const body: unknown = data ?? error;
       const operation = fieldOf(body, "data");
       if (textAt(operation, "kind") === null) throw new ApiFailure(response.status, body);
-      return followed(response.status, operation);
+      const success = data?.status === 200 ? data.data : null;
+      const failure = error?.status === 500 && "kind" in error.data ? error.data : null;
+      return {
+        ...followed(response.status, operation),
+        replaced:
+          success?.kind === "searchAndReplace" || success?.kind === "previewSearchAndReplace" ? success.result : null,
+        printed: success?.kind === "runWpCli" ? success.result : (failure?.result ?? null),
+      };
     },
     refetchInterval: ({ state }) =>
       state.data === undefined || state.data.state === "running" ? followMilliseconds : false,
   });
 
-function followed(status: number, data: unknown): Followed {
+function followed(status: number, data: unknown): Omit<Followed, "replaced" | "printed"> {
   return {
     state: status === 202 ? "running" : status === 200 ? "succeeded" : "failed",
     kind: textAt(data, "kind") ?? "",

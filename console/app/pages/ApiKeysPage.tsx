@@ -1,25 +1,15 @@
-import {
-  Alert,
-  Badge,
-  Checkbox,
-  Group,
-  Paper,
-  Stack,
-  Table,
-  Text,
-  TextInput,
-  Title,
-  VisuallyHidden,
-} from "@mantine/core";
+import { Alert, Badge, Checkbox, Group, Stack, Table, Text, TextInput } from "@mantine/core";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api, type Schemas } from "../api/client.ts";
 import { useSignedIn } from "../api/session.ts";
 import { dateText } from "../formats.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
+import { Card } from "../parts/Card.tsx";
 import { ConfirmDialog } from "../parts/ConfirmDialog.tsx";
 import { CopyId } from "../parts/CopyId.tsx";
 import { CurlButton } from "../parts/CurlButton.tsx";
+import { DataTable } from "../parts/DataTable.tsx";
 import { EmptyState } from "../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../parts/Failure.tsx";
 import { Page } from "../parts/Page.tsx";
@@ -51,9 +41,7 @@ export function ApiKeysPage() {
           found.length === 0 ? (
             <EmptyState title={at.empty} hint={at.emptyHint} />
           ) : (
-            <Paper withBorder>
-              <KeyTable keys={found} company={company} />
-            </Paper>
+            <KeyTable keys={found} company={company} />
           )
         }
       </Loaded>
@@ -81,12 +69,9 @@ function NewKey({ company }: { readonly company: string }) {
     },
   });
   return (
-    <Paper withBorder p="lg" maw={720} component="section" aria-label={at.create}>
+    <Card title={at.create} maxWidth={720}>
       <form onSubmit={submit} noValidate>
         <Stack>
-          <Title order={2} size="h4">
-            {at.create}
-          </Title>
           <Failure error={error} />
           <TextInput label={at.name} description={at.nameHint} autoComplete="off" {...form.getInputProps("name")} />
           <Checkbox label={at.readOnly} {...form.getInputProps("isReadOnly", { type: "checkbox" })} />
@@ -106,7 +91,7 @@ function NewKey({ company }: { readonly company: string }) {
           )}
         </Stack>
       </form>
-    </Paper>
+    </Card>
   );
 }
 
@@ -116,46 +101,37 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
   const [chosen, choose] = useState<ApiKey | null>(null);
   return (
     <>
-      <Table.ScrollContainer minWidth={520}>
-        <Table aria-label={at.list} verticalSpacing="sm" horizontalSpacing="md">
-          <Table.Thead>
-            <Table.Tr>
-              {[at.name, at.state, at.lastUsed, at.expires].map((name) => (
-                <Table.Th key={name}>{name}</Table.Th>
-              ))}
-              <Table.Th>
-                <VisuallyHidden>{at.revoke}</VisuallyHidden>
-              </Table.Th>
-            </Table.Tr>
-          </Table.Thead>
-          <Table.Tbody>
-            {keys.map((key) => (
-              <Table.Tr key={key.id}>
-                <Table.Td>{key.name}</Table.Td>
-                <Table.Td>
-                  <Badge variant="light" color={colors[key.status]}>
-                    {at.status[key.status]}
-                  </Badge>
-                </Table.Td>
-                <Table.Td>{key.last_used_at === null ? at.never : dateText(key.last_used_at)}</Table.Td>
-                <Table.Td>{key.expires_at === null ? at.never : dateText(key.expires_at)}</Table.Td>
-                <Table.Td ta="right">
-                  {key.status === "active" && (
-                    <ActionButton
-                      size="compact-sm"
-                      variant="default"
-                      onClick={() => choose(key)}
-                      aria-label={at.revokeNamed(key.name)}
-                    >
-                      {at.revoke}
-                    </ActionButton>
-                  )}
-                </Table.Td>
-              </Table.Tr>
-            ))}
-          </Table.Tbody>
-        </Table>
-      </Table.ScrollContainer>
+      <DataTable
+        label={at.list}
+        columns={[at.name, at.state, at.lastUsed, at.expires]}
+        actions={at.revoke}
+        minWidth={520}
+      >
+        {keys.map((key) => (
+          <Table.Tr key={key.id}>
+            <Table.Td>{key.name}</Table.Td>
+            <Table.Td>
+              <Badge variant="light" color={colors[key.status]}>
+                {at.status[key.status]}
+              </Badge>
+            </Table.Td>
+            <Table.Td>{key.last_used_at === null ? at.never : dateText(key.last_used_at)}</Table.Td>
+            <Table.Td>{key.expires_at === null ? at.never : dateText(key.expires_at)}</Table.Td>
+            <Table.Td ta="right">
+              {key.status === "active" && (
+                <ActionButton
+                  size="compact-sm"
+                  variant="default"
+                  onClick={() => choose(key)}
+                  aria-label={at.revokeNamed(key.name)}
+                >
+                  {at.revoke}
+                </ActionButton>
+              )}
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </DataTable>
       {chosen !== null && <Revocation apiKey={chosen} company={company} close={() => choose(null)} />}
     </>
   );

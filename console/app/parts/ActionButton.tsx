@@ -21,18 +21,20 @@ export function ActionButton({ reason = null, onClick, children, type = "button"
   }
   // It stays focusable, so that the reason can be reached with the keyboard.
   return (
-    <Tooltip label={reason} multiline maw={280} events={{ hover: true, focus: true, touch: true }}>
-      <Button
-        type="button"
-        {...rest}
-        data-disabled
-        aria-disabled="true"
-        aria-describedby={id}
-        onClick={(event) => event.preventDefault()}
-      >
-        {children}
-        <VisuallyHidden id={id}>{reason}</VisuallyHidden>
-      </Button>
-    </Tooltip>
+    <>
+      <Tooltip label={reason} multiline maw={280} events={{ hover: true, focus: true, touch: true }}>
+        <Button
+          type="button"
+          {...rest}
+          data-disabled
+          aria-disabled="true"
+          aria-describedby={id}
+          onClick={(event) => event.preventDefault()}
+        >
+          {children}
+        </Button>
+      </Tooltip>
+      <VisuallyHidden id={id}>{reason}</VisuallyHidden>
+    </>
   );
 }

@@ -21,6 +21,7 @@ import { SessionGuard } from "./SessionGuard.tsx";
 const entries = [
   { to: "/", label: texts.navigation.home },
   { to: "/sites", label: texts.navigation.sites },
+  { to: "/activity", label: texts.navigation.activity },
   { to: "/api-keys", label: texts.navigation.apiKeys },
   { to: "/account", label: texts.navigation.account },
 ] as const;

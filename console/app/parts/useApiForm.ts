@@ -29,6 +29,11 @@ export function useApiForm<Values extends Record<string, unknown>, Result>({
     if (field !== undefined) return { [field]: error.message };
     return Object.fromEntries(error.faults.map(({ path, message }) => [fieldAt(path), sentence(message)]));
   };
+  /** The field that a JSON pointer leads to or through, or else the pointer's first part. */
+  const fieldAt = (path: string): string => {
+    const parts = path.split("/");
+    return parts.find((part) => part in initialValues) ?? parts[1] ?? "";
+  };
   const found = mutation.error === null ? {} : errorsOf(mutation.error);
   const isShown = Object.keys(found).length > 0 && Object.keys(found).every((name) => name in initialValues);
   return {
@@ -39,9 +44,6 @@ export function useApiForm<Values extends Record<string, unknown>, Result>({
     submit: form.onSubmit((values) => mutation.mutate(values)),
   };
 }
-
-/** The first part of a JSON pointer. */
-const fieldAt = (path: string): string => path.split("/")[1] ?? "";
 
 /** The API's messages follow the name of a field: `must be an e-mail address`. */
 const sentence = (message: string): string => message.charAt(0).toUpperCase() + message.slice(1);

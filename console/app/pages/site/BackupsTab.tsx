@@ -1,4 +1,4 @@
-import { Badge, Group, Paper, Stack, Table, Text, TextInput, VisuallyHidden } from "@mantine/core";
+import { Badge, Group, Stack, Table, Text, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api } from "../../api/client.ts";
@@ -7,6 +7,7 @@ import { type Backup, backupsQuery } from "../../api/sites.ts";
 import { dateText, dayText, sizeText } from "../../formats.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { CurlButton } from "../../parts/CurlButton.tsx";
+import { DataTable } from "../../parts/DataTable.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
@@ -28,9 +29,7 @@ export function BackupsTab({ environment, siteName }: TabProps) {
           found.length === 0 ? (
             <EmptyState title={at.empty} hint={at.emptyHint} />
           ) : (
-            <Paper withBorder>
-              <BackupTable backups={found} choose={choose} />
-            </Paper>
+            <BackupTable backups={found} choose={choose} />
           )
         }
       </Loaded>
@@ -81,48 +80,34 @@ interface BackupTableProps {
 function BackupTable({ backups, choose }: BackupTableProps) {
   const forbidden = mayChange(useSignedIn()) ? null : texts.needsRole;
   return (
-    <Table.ScrollContainer minWidth={560}>
-      <Table aria-label={at.list} verticalSpacing="sm" horizontalSpacing="md">
-        <Table.Thead>
-          <Table.Tr>
-            {[at.created, at.size, at.proven, at.expires].map((name) => (
-              <Table.Th key={name}>{name}</Table.Th>
-            ))}
-            <Table.Th>
-              <VisuallyHidden>{at.restore}</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {backups.map((backup) => (
-            <Table.Tr key={backup.id}>
-              <Table.Td>
-                <Text size="sm">{dateText(backup.created_at)}</Text>
-                <Text size="xs" c="dimmed">
-                  {backup.note ?? at.types[backup.type]}
-                </Text>
-              </Table.Td>
-              <Table.Td>{sizeText(backup.size_bytes)}</Table.Td>
-              <Table.Td>
-                {backup.last_proven_restore === null ? at.notProven : dateText(backup.last_proven_restore)}
-              </Table.Td>
-              <Table.Td>{dayText(backup.expires_at)}</Table.Td>
-              <Table.Td ta="right">
-                {backup.damage !== null && <Badge color="red">{at.damaged}</Badge>}
-                <ActionButton
-                  size="compact-sm"
-                  variant="default"
-                  aria-label={at.restoreNamed(dateText(backup.created_at))}
-                  reason={backup.damage === null ? forbidden : at.isDamaged}
-                  onClick={() => choose(backup)}
-                >
-                  {at.restore}
-                </ActionButton>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable label={at.list} columns={[at.created, at.size, at.proven, at.expires]} actions={at.restore}>
+      {backups.map((backup) => (
+        <Table.Tr key={backup.id}>
+          <Table.Td>
+            <Text size="sm">{dateText(backup.created_at)}</Text>
+            <Text size="xs" c="dimmed">
+              {backup.note ?? at.types[backup.type]}
+            </Text>
+          </Table.Td>
+          <Table.Td>{sizeText(backup.size_bytes)}</Table.Td>
+          <Table.Td>
+            {backup.last_proven_restore === null ? at.notProven : dateText(backup.last_proven_restore)}
+          </Table.Td>
+          <Table.Td>{dayText(backup.expires_at)}</Table.Td>
+          <Table.Td ta="right">
+            {backup.damage !== null && <Badge color="red">{at.damaged}</Badge>}
+            <ActionButton
+              size="compact-sm"
+              variant="default"
+              aria-label={at.restoreNamed(dateText(backup.created_at))}
+              reason={backup.damage === null ? forbidden : at.isDamaged}
+              onClick={() => choose(backup)}
+            >
+              {at.restore}
+            </ActionButton>
+          </Table.Td>
+        </Table.Tr>
+      ))}
+    </DataTable>
   );
 }

@@ -1,9 +1,10 @@
-import { Anchor, Group, Paper, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Anchor, Group, SimpleGrid, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { answerOf, api } from "../../api/client.ts";
 import { useStart } from "../../api/operations.ts";
 import { mayChange, useSignedIn } from "../../api/session.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
+import { Card } from "../../parts/Card.tsx";
 import { CopyId } from "../../parts/CopyId.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { texts } from "../../texts.ts";
@@ -37,19 +38,6 @@ export function OverviewTab({ environment, region }: TabProps) {
         <Tools key={`${environment.id} tools`} environmentId={environment.id} />
       </Card>
     </SimpleGrid>
-  );
-}
-
-function Card({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <Paper withBorder p="lg" component="section" aria-label={title}>
-      <Stack>
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        {children}
-      </Stack>
-    </Paper>
   );
 }
 

@@ -1,18 +1,34 @@
 import { Alert, SegmentedControl, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
+import type { ComponentType } from "react";
 import { type Environment, siteQuery } from "../../api/sites.ts";
 import { Loaded } from "../../parts/Failure.tsx";
 import { Page } from "../../parts/Page.tsx";
 import { texts } from "../../texts.ts";
 import { BackupsTab } from "./BackupsTab.tsx";
 import { DomainsTab } from "./DomainsTab.tsx";
+import { LogsTab } from "./LogsTab.tsx";
+import { MailTab } from "./MailTab.tsx";
 import { OverviewTab } from "./OverviewTab.tsx";
+import { RedirectsTab } from "./RedirectsTab.tsx";
+import { ToolsTab } from "./ToolsTab.tsx";
+import type { TabProps } from "./tabProps.ts";
+import { UpdatesTab } from "./UpdatesTab.tsx";
 
-export const siteTabs = ["overview", "backups", "domains"] as const;
+export const siteTabs = ["overview", "updates", "backups", "domains", "redirects", "tools", "mail", "logs"] as const;
 export type SiteTab = (typeof siteTabs)[number];
 
-const panels = { overview: OverviewTab, backups: BackupsTab, domains: DomainsTab } as const;
+const panels: Readonly<Record<SiteTab, ComponentType<TabProps>>> = {
+  overview: OverviewTab,
+  updates: UpdatesTab,
+  backups: BackupsTab,
+  domains: DomainsTab,
+  redirects: RedirectsTab,
+  tools: ToolsTab,
+  mail: MailTab,
+  logs: LogsTab,
+};
 
 interface SitePageProps {
   readonly siteId: string;
