@@ -1,7 +1,9 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
+import { domainTexts } from "./domainTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
 
 export const texts = {
+  ...domainTexts,
   ...siteTexts,
   product: "Sitewright",
   loading: "Loading …",
@@ -132,6 +134,7 @@ export const texts = {
       updates: "Plugins, themes, updates",
       backups: "Backups",
       domains: "Domains",
+      environments: "Environments",
       redirects: "Redirects",
       tools: "Tools",
       mail: "Mail",
@@ -177,18 +180,6 @@ export const texts = {
       `Files and database of ${environment} are replaced. Everything that was changed after ${date}, such as orders and comments, is no longer on the site. A backup of the present state is made first.`,
     isDamaged: "This backup is damaged and can't be restored.",
     restoreNamed: (date: string) => `Restore the backup of ${date}`,
-  },
-  domains: {
-    list: "Domains",
-    name: "Domain",
-    state: "State",
-    primary: "Primary",
-    temporary: "From this installation",
-    verified: "Points here",
-    unverified: "Does not point here yet",
-    needsProof: "Needs proof of ownership",
-    add: "Add a domain",
-    addHint: "Such as example.com. The next step shows the DNS records that it needs.",
   },
   account: {
     title: "Account",

@@ -58,7 +58,7 @@ it.each(["light", "dark"] as const)(
     await page.getByText("No site's name contains").waitFor();
     expect(page.url()).toBe(`${origin}/sites?search=nothing-like-it`);
     const found: unknown[] = [];
-    const names = ["overview", "updates", "backups", "domains", "redirects", "tools", "mail", "logs"];
+    const names = ["overview", "updates", "backups", "domains", "environments", "redirects", "tools", "mail", "logs"];
     const tabs = names.map((tab) => `/sites/${siteId}?tab=${tab}`);
     for (const path of ["/", "/sites", "/sites/new", ...tabs, "/activity", "/account", "/api-keys", "/nothing"]) {
       await page.goto(origin + path);

@@ -47,6 +47,8 @@ export interface Followed {
   readonly address: string | null;
   /** What a search and replace found. Null: it is another operation, or it has not succeeded. */
   readonly replaced: Schemas["ReplacementResult"] | null;
+  /** What a push would change. Null: it is another operation, or it has not succeeded. */
+  readonly compared: Schemas["PushComparison"] | null;
   /** What a WP-CLI command printed. Null: it is another operation, or it has not run. */
   readonly printed: Schemas["WpCliResult"] | null;
 }
@@ -71,6 +73,7 @@ export const followedOperation = (id: string) =>
         ...followed(response.status, operation),
         replaced:
           success?.kind === "searchAndReplace" || success?.kind === "previewSearchAndReplace" ? success.result : null,
+        compared: success?.kind === "comparePush" ? success.result : null,
         printed: success?.kind === "runWpCli" ? success.result : (failure?.result ?? null),
       };
     },
@@ -78,7 +81,7 @@ export const followedOperation = (id: string) =>
       state.data === undefined || state.data.state === "running" ? followMilliseconds : false,
   });
 
-function followed(status: number, data: unknown): Omit<Followed, "replaced" | "printed"> {
+function followed(status: number, data: unknown): Omit<Followed, "replaced" | "compared" | "printed"> {
   return {
     state: status === 202 ? "running" : status === 200 ? "succeeded" : "failed",
     kind: textAt(data, "kind") ?? "",

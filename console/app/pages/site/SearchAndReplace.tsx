@@ -10,6 +10,7 @@ import { DataTable } from "../../parts/DataTable.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { OperationOutcome } from "../../parts/OperationOutcome.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
+import { useReview } from "../../parts/useReview.ts";
 import { texts } from "../../texts.ts";
 
 const at = texts.tools;
@@ -17,25 +18,30 @@ type Replacement = Pick<Schemas["SearchAndReplace"], "search" | "replace" | "per
 
 /** Replaces a text in the database. The button stays disabled until this replacement has been previewed. */
 export function SearchAndReplace({ environmentId }: { readonly environmentId: string }) {
-  const [previewed, setPreviewed] = useState<Replacement | null>(null);
   const bodyOf = (values: Replacement) => ({ environment_id: environmentId, ...values });
-  const start = useStart((values: Replacement) =>
-    answerOf(api.POST("/sites/tools/search-and-replace", { body: bodyOf(values) })),
-  );
+  const [shown, show] = useState<string | null>(null);
+  const start = async (values: Replacement) => {
+    const accepted = await answerOf(api.POST("/sites/tools/search-and-replace", { body: bodyOf(values) }));
+    show(accepted.operation_id);
+    return accepted;
+  };
+  const perform = useStart(start);
   const { form, isSending, error, submit } = useApiForm({
     initialValues: { search: "", replace: "" },
-    send: (values) => start.mutateAsync(values),
-    done: (_, { values }) => setPreviewed(values),
+    send: async (values) => {
+      const { operation_id: id } = await start(values);
+      began(JSON.stringify(values), id);
+    },
+    done: () => undefined,
   });
-  const { search, replace } = form.values;
-  const isPreviewed = previewed?.search === search && previewed.replace === replace;
+  const { isReviewed, began } = useReview(JSON.stringify(form.values));
   const forbidden = mayChange(useSignedIn()) ? null : texts.needsRole;
   const body = bodyOf({ ...form.values, perform_replacement: true });
   return (
     <Card title={at.replace}>
       <form onSubmit={submit} noValidate>
         <Stack>
-          <Failure error={error ?? start.error} />
+          <Failure error={error ?? perform.error} />
           <TextInput label={at.search} autoComplete="off" {...form.getInputProps("search")} />
           <TextInput label={at.replacement} autoComplete="off" {...form.getInputProps("replace")} />
           <Group>
@@ -44,9 +50,9 @@ export function SearchAndReplace({ environmentId }: { readonly environmentId: st
             </ActionButton>
             <ActionButton
               color="red"
-              reason={forbidden ?? (isPreviewed ? null : at.previewFirst)}
-              loading={start.isPending}
-              onClick={() => start.mutate(body)}
+              reason={forbidden ?? (isReviewed ? null : at.previewFirst)}
+              loading={perform.isPending}
+              onClick={() => perform.mutate(body)}
             >
               {at.perform}
             </ActionButton>
@@ -54,8 +60,8 @@ export function SearchAndReplace({ environmentId }: { readonly environmentId: st
           </Group>
         </Stack>
       </form>
-      {start.data !== undefined && (
-        <OperationOutcome key={start.data.operation_id} operationId={start.data.operation_id}>
+      {shown !== null && (
+        <OperationOutcome key={shown} operationId={shown}>
           {({ replaced }) => replaced !== null && <Places result={replaced} />}
         </OperationOutcome>
       )}

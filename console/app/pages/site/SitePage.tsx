@@ -8,6 +8,7 @@ import { Page } from "../../parts/Page.tsx";
 import { texts } from "../../texts.ts";
 import { BackupsTab } from "./BackupsTab.tsx";
 import { DomainsTab } from "./DomainsTab.tsx";
+import { EnvironmentsTab } from "./EnvironmentsTab.tsx";
 import { LogsTab } from "./LogsTab.tsx";
 import { MailTab } from "./MailTab.tsx";
 import { OverviewTab } from "./OverviewTab.tsx";
@@ -16,7 +17,17 @@ import { ToolsTab } from "./ToolsTab.tsx";
 import type { TabProps } from "./tabProps.ts";
 import { UpdatesTab } from "./UpdatesTab.tsx";
 
-export const siteTabs = ["overview", "updates", "backups", "domains", "redirects", "tools", "mail", "logs"] as const;
+export const siteTabs = [
+  "overview",
+  "updates",
+  "backups",
+  "domains",
+  "environments",
+  "redirects",
+  "tools",
+  "mail",
+  "logs",
+] as const;
 export type SiteTab = (typeof siteTabs)[number];
 
 const panels: Readonly<Record<SiteTab, ComponentType<TabProps>>> = {
@@ -24,6 +35,7 @@ const panels: Readonly<Record<SiteTab, ComponentType<TabProps>>> = {
   updates: UpdatesTab,
   backups: BackupsTab,
   domains: DomainsTab,
+  environments: EnvironmentsTab,
   redirects: RedirectsTab,
   tools: ToolsTab,
   mail: MailTab,
@@ -75,7 +87,13 @@ export function SitePage({ siteId, environment, tab }: SitePageProps) {
                   const Panel = panels[name];
                   return (
                     <Tabs.Panel key={name} value={name} pt="lg">
-                      <Panel environment={shown} siteName={loaded.display_name} region={loaded.region} />
+                      <Panel
+                        siteId={siteId}
+                        siteName={loaded.display_name}
+                        region={loaded.region}
+                        environment={shown}
+                        environments={loaded.environments}
+                      />
                     </Tabs.Panel>
                   );
                 })}
