@@ -63,6 +63,21 @@ test("the owner creates a site, watches until it opens, and logs in to its admin
   await administration.locator("#wpadminbar").waitFor();
 });
 
+test("a text is replaced only after this replacement has been previewed", async () => {
+  await page.getByRole("tab", { name: "Tools" }).click();
+  const perform = page.getByRole("button", { name: "Replace", exact: true });
+  await page.getByLabel("Search for").fill("Hello world!");
+  await page.getByLabel("Replace with").fill("Good morning!");
+  expect(await perform.getAttribute("aria-disabled")).toBe("true");
+  await page.getByRole("button", { name: "Preview", exact: true }).click();
+  await page.getByRole("cell", { name: "post_title" }).waitFor();
+  await page.getByLabel("Replace with").fill("Good evening!");
+  expect(await perform.getAttribute("aria-disabled")).toBe("true");
+  await page.getByLabel("Replace with").fill("Good morning!");
+  await perform.click();
+  await page.getByText("The text has been replaced.").waitFor();
+});
+
 test("after signing out, the page wants a password and the old cookie is refused", async () => {
   const { console_url: address, api_url: api } = installation.firstRun;
   const cookies = await page.context().cookies(address);

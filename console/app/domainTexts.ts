@@ -17,7 +17,7 @@ export const domainTexts = {
     setUp: "Set up",
     setUpNamed: (name: string) => `Set up ${name}`,
     makePrimary: "Make primary",
-    makePrimaryNamed: (name: string) => `Make ${name} primary`,
+    makePrimaryNamed: (name: string) => `Make primary: ${name}`,
     primaryTitle: (name: string) => `Make ${name} the primary domain`,
     primaryWarning: (name: string) =>
       `WordPress moves to ${name}: its address is replaced everywhere in the database. A backup is made first.`,

@@ -1,9 +1,11 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
 import { domainTexts } from "./domainTexts.ts";
+import { settingsTexts } from "./settingsTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
 
 export const texts = {
   ...domainTexts,
+  ...settingsTexts,
   ...siteTexts,
   product: "Sitewright",
   loading: "Loading …",
@@ -138,6 +140,7 @@ export const texts = {
       redirects: "Redirects",
       tools: "Tools",
       mail: "Mail",
+      settings: "Settings",
       logs: "Logs",
     },
     id: "Id of the environment",

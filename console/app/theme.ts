@@ -1,5 +1,5 @@
 /** Colours and sizes. Contrast is checked by the tests, in both colour schemes. */
-import { createTheme } from "@mantine/core";
+import { createTheme, SegmentedControl } from "@mantine/core";
 
 export const theme = createTheme({
   primaryColor: "indigo",
@@ -8,4 +8,7 @@ export const theme = createTheme({
   fontFamily: "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif",
   headings: { fontWeight: "650" },
   cursorType: "pointer",
+  respectReducedMotion: true,
+  // Its animation ignores that.
+  components: { SegmentedControl: SegmentedControl.extend({ defaultProps: { transitionDuration: 0 } }) },
 });

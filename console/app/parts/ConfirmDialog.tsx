@@ -43,7 +43,7 @@ export function ConfirmDialog({ title, warning, name, verb, mutation, close, req
           <Group>
             <ActionButton
               type="submit"
-              color="red"
+              color="red.9"
               loading={mutation.isPending}
               reason={isConfirmed ? null : texts.confirm.first}
             >

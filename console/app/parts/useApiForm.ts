@@ -6,7 +6,7 @@ import { ApiFailure } from "../api/failure.ts";
 interface ApiFormOptions<Values extends Record<string, unknown>, Result> {
   readonly initialValues: Values;
   readonly send: (values: Values) => Promise<Result>;
-  readonly done: (result: Result, form: UseFormReturnType<Values>) => void;
+  readonly done?: (result: Result, form: UseFormReturnType<Values>) => void;
   /** The field that a refusal is about, by its code. */
   readonly fields?: Readonly<Record<string, keyof Values & string>>;
 }
@@ -20,7 +20,7 @@ export function useApiForm<Values extends Record<string, unknown>, Result>({
   const form = useForm<Values>({ mode: "controlled", initialValues });
   const mutation = useMutation({
     mutationFn: send,
-    onSuccess: (result) => done(result, form),
+    onSuccess: (result) => done?.(result, form),
     onError: (error) => form.setErrors(errorsOf(error)),
   });
   const errorsOf = (error: Error): Record<string, string> => {
@@ -39,6 +39,8 @@ export function useApiForm<Values extends Record<string, unknown>, Result>({
   return {
     form,
     isSending: mutation.isPending,
+    /** Whether the last attempt succeeded. */
+    isDone: mutation.isSuccess,
     /** An error that no field shows. */
     error: isShown ? null : mutation.error,
     submit: form.onSubmit((values) => mutation.mutate(values)),

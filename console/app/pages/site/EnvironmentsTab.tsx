@@ -102,14 +102,13 @@ function Deletions({ siteId, siteName, environment, environments }: TabProps) {
     <Card title={at.danger}>
       <Group>
         <ActionButton
-          color="red"
-          variant="outline"
+          variant="default"
           reason={forbidden ?? (isNeeded ? at.otherFirst : null)}
           onClick={() => choose("environment")}
         >
           {at.deleteEnvironment(environment.display_name)}
         </ActionButton>
-        <ActionButton color="red" variant="outline" reason={forbidden} onClick={() => choose("site")}>
+        <ActionButton variant="default" reason={forbidden} onClick={() => choose("site")}>
           {at.deleteSite}
         </ActionButton>
       </Group>

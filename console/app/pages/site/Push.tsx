@@ -62,7 +62,7 @@ export function Push({ siteId, environment, environments }: TabProps) {
           {at.compare}
         </ActionButton>
         <ActionButton
-          color="red"
+          color="red.9"
           reason={missing ?? (isReviewed ? null : at.reviewFirst)}
           loading={start.isPending}
           onClick={() => start.mutate(false)}

@@ -110,7 +110,6 @@ function RuleTester({ environmentId }: { readonly environmentId: string }) {
   const { form, isSending, error, submit } = useApiForm({
     initialValues: { url: "" },
     send: ({ url }) => test.mutateAsync(url),
-    done: () => undefined,
   });
   return (
     <Card title={at.test} maxWidth={720}>

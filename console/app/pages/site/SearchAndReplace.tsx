@@ -32,7 +32,6 @@ export function SearchAndReplace({ environmentId }: { readonly environmentId: st
       const { operation_id: id } = await start(values);
       began(JSON.stringify(values), id);
     },
-    done: () => undefined,
   });
   const { isReviewed, began } = useReview(JSON.stringify(form.values));
   const forbidden = mayChange(useSignedIn()) ? null : texts.needsRole;
@@ -49,7 +48,7 @@ export function SearchAndReplace({ environmentId }: { readonly environmentId: st
               {at.preview}
             </ActionButton>
             <ActionButton
-              color="red"
+              color="red.9"
               reason={forbidden ?? (isReviewed ? null : at.previewFirst)}
               loading={perform.isPending}
               onClick={() => perform.mutate(body)}

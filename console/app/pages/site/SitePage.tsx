@@ -13,6 +13,7 @@ import { LogsTab } from "./LogsTab.tsx";
 import { MailTab } from "./MailTab.tsx";
 import { OverviewTab } from "./OverviewTab.tsx";
 import { RedirectsTab } from "./RedirectsTab.tsx";
+import { SettingsTab } from "./settings/SettingsTab.tsx";
 import { ToolsTab } from "./ToolsTab.tsx";
 import type { TabProps } from "./tabProps.ts";
 import { UpdatesTab } from "./UpdatesTab.tsx";
@@ -26,6 +27,7 @@ export const siteTabs = [
   "redirects",
   "tools",
   "mail",
+  "settings",
   "logs",
 ] as const;
 export type SiteTab = (typeof siteTabs)[number];
@@ -39,6 +41,7 @@ const panels: Readonly<Record<SiteTab, ComponentType<TabProps>>> = {
   redirects: RedirectsTab,
   tools: ToolsTab,
   mail: MailTab,
+  settings: SettingsTab,
   logs: LogsTab,
 };
 
