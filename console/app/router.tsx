@@ -5,7 +5,11 @@ import { type SignedIn, sessionQuery } from "./api/session.ts";
 import { AccountPage } from "./pages/AccountPage.tsx";
 import { type ActivityCategory, ActivityPage, isCategory } from "./pages/ActivityPage.tsx";
 import { ApiKeysPage } from "./pages/ApiKeysPage.tsx";
+import { DnsPage } from "./pages/dns/DnsPage.tsx";
+import { ZonePage } from "./pages/dns/ZonePage.tsx";
 import { ErrorPage } from "./pages/ErrorPage.tsx";
+import { FleetPage, type FleetTab, fleetTabNamed } from "./pages/fleet/FleetPage.tsx";
+import { RolloutPage } from "./pages/fleet/RolloutPage.tsx";
 import { HomePage } from "./pages/HomePage.tsx";
 import { InvitationPage } from "./pages/InvitationPage.tsx";
 import { NewSitePage } from "./pages/NewSitePage.tsx";
@@ -90,11 +94,49 @@ const activity = createRoute({
   },
 });
 
+/** A search is in the address only if it is not empty. */
+const withSearch = ({ search }: Record<string, unknown>): { search?: string } =>
+  search === undefined || search === "" ? {} : { search: String(search) };
+
+const dns = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/dns",
+  validateSearch: withSearch,
+  component: function Dns() {
+    return <DnsPage search={dns.useSearch().search ?? ""} />;
+  },
+});
+
+const zone = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/dns/$domainId",
+  component: function Zone() {
+    return <ZonePage domainId={zone.useParams().domainId} />;
+  },
+});
+
+const fleet = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/fleet",
+  validateSearch: ({ tab }: Record<string, unknown>): { tab?: FleetTab } =>
+    tab === undefined ? {} : { tab: fleetTabNamed(tab) },
+  component: function Fleet() {
+    return <FleetPage tab={fleetTabNamed(fleet.useSearch().tab)} />;
+  },
+});
+
+const rollout = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/rollouts/$rolloutId",
+  component: function Rollout() {
+    return <RolloutPage rolloutId={rollout.useParams().rolloutId} />;
+  },
+});
+
 const sites = createRoute({
   getParentRoute: () => signedIn,
   path: "/sites",
-  validateSearch: ({ search }: Record<string, unknown>): { search?: string } =>
-    search === undefined || search === "" ? {} : { search: String(search) },
+  validateSearch: withSearch,
   component: function Sites() {
     return <SitesPage search={sites.useSearch().search ?? ""} />;
   },
@@ -126,7 +168,20 @@ export const router = createRouter({
     signIn,
     password,
     invitation,
-    signedIn.addChildren([home, sites, newSite, site, operation, activity, account, apiKeys]),
+    signedIn.addChildren([
+      home,
+      sites,
+      newSite,
+      site,
+      operation,
+      dns,
+      zone,
+      fleet,
+      rollout,
+      activity,
+      account,
+      apiKeys,
+    ]),
   ]),
   scrollRestoration: true,
 });

@@ -1,9 +1,11 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
+import { companyTexts } from "./companyTexts.ts";
 import { domainTexts } from "./domainTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
 
 export const texts = {
+  ...companyTexts,
   ...domainTexts,
   ...settingsTexts,
   ...siteTexts,
@@ -31,6 +33,8 @@ export const texts = {
     label: "Main navigation",
     home: "Home",
     sites: "Sites",
+    fleet: "Plugins and themes",
+    dns: "DNS",
     activity: "Activity",
     apiKeys: "API keys",
     account: "Account",

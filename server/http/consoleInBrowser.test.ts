@@ -37,27 +37,21 @@ async function signIn(page: Page, email: string): Promise<void> {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-it("has no page that axe objects to, in light and dark colours and at 390 pixels", async () => {
-  const email = await peopleOf({ current: server }).add({ role: "owner" });
-  const { siteId, liveId } = await server.addSiteWithEnvironment();
-  await server.addBackup(liveId);
-  const context = await browser.newContext({
-    colorScheme: "light",
-    reducedMotion: "reduce",
-    viewport: { width: 390, height: 844 },
-  });
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  const refused: string[] = [];
-  page.on("console", (message) => message.text().includes("Content Security") && refused.push(message.text()));
-  await page.goto(`${origin}/sites?search=nothing-like-it`);
-  await page.getByLabel("E-mail address").waitFor();
-  expect(await problemsOf(page)).toEqual([]);
-  await signIn(page, email);
-  await page.getByText("No site's name contains").waitFor();
-  expect(page.url()).toBe(`${origin}/sites?search=nothing-like-it`);
-  const found: unknown[] = [];
-  const names = [
+const everyPage = {
+  "the company": [
+    "/",
+    "/sites",
+    "/sites/new",
+    "/fleet?tab=vulnerabilities",
+    "/fleet?tab=plugins",
+    "/fleet?tab=rollouts",
+    "/dns",
+    "/activity",
+    "/account",
+    "/api-keys",
+    "/nothing",
+  ],
+  "a site": [
     "overview",
     "updates",
     "backups",
@@ -68,21 +62,46 @@ it("has no page that axe objects to, in light and dark colours and at 390 pixels
     "mail",
     "settings",
     "logs",
-  ];
-  const tabs = names.map((tab) => `/sites/${siteId}?tab=${tab}`);
-  for (const path of ["/", "/sites", "/sites/new", ...tabs, "/activity", "/account", "/api-keys", "/nothing"]) {
-    await page.goto(origin + path);
-    await page.getByRole("heading", { level: 1 }).waitFor();
-    await page.waitForLoadState("networkidle");
-    const problems = [path, await problemsOf(page), await page.evaluate("document.documentElement.scrollWidth")];
-    await page.emulateMedia({ colorScheme: "dark" });
-    found.push([...problems, await problemsOf(page, "color-contrast")]);
-    await page.emulateMedia({ colorScheme: "light" });
-  }
-  expect(found).toEqual(found.map((row) => [Object(row)[0], [], 390, []]));
-  expect(refused).toEqual([]);
-  await context.close();
-});
+  ],
+};
+
+it.each(["the company", "a site"] as const)(
+  "has no page about %s that axe objects to, in light and dark colours and at 390 pixels",
+  async (subject) => {
+    const email = await peopleOf({ current: server }).add({ role: "owner" });
+    const { siteId, liveId } = await server.addSiteWithEnvironment();
+    await server.addBackup(liveId);
+    const context = await browser.newContext({
+      colorScheme: "light",
+      reducedMotion: "reduce",
+      viewport: { width: 390, height: 844 },
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60_000);
+    const refused: string[] = [];
+    page.on("console", (message) => message.text().includes("Content Security") && refused.push(message.text()));
+    await page.goto(`${origin}/sites?search=nothing-like-it`);
+    await page.getByLabel("E-mail address").waitFor();
+    expect(await problemsOf(page)).toEqual([]);
+    await signIn(page, email);
+    await page.getByText("No site's name contains").waitFor();
+    expect(page.url()).toBe(`${origin}/sites?search=nothing-like-it`);
+    const found: unknown[] = [];
+    for (const name of everyPage[subject]) {
+      const path = subject === "a site" ? `/sites/${siteId}?tab=${name}` : name;
+      await page.goto(origin + path);
+      await page.getByRole("heading", { level: 1 }).waitFor();
+      await page.waitForLoadState("networkidle");
+      const problems = [path, await problemsOf(page), await page.evaluate("document.documentElement.scrollWidth")];
+      await page.emulateMedia({ colorScheme: "dark" });
+      found.push([...problems, await problemsOf(page, "color-contrast")]);
+      await page.emulateMedia({ colorScheme: "light" });
+    }
+    expect(found).toEqual(found.map((row) => [Object(row)[0], [], 390, []]));
+    expect(refused).toEqual([]);
+    await context.close();
+  },
+);
 
 it("shows the API's errors next to their fields, and follows an accepted site", async () => {
   const email = await peopleOf({ current: server }).add({ role: "owner" });

@@ -49,6 +49,8 @@ export interface Followed {
   readonly replaced: Schemas["ReplacementResult"] | null;
   /** What a push would change. Null: it is another operation, or it has not succeeded. */
   readonly compared: Schemas["PushComparison"] | null;
+  /** What an import of a zone file did. Null: it is another operation, or it has not succeeded. */
+  readonly imported: Schemas["ZoneImportResult"] | null;
   /** What a WP-CLI command printed. Null: it is another operation, or it has not run. */
   readonly printed: Schemas["WpCliResult"] | null;
 }
@@ -74,6 +76,7 @@ export const followedOperation = (id: string) =>
         replaced:
           success?.kind === "searchAndReplace" || success?.kind === "previewSearchAndReplace" ? success.result : null,
         compared: success?.kind === "comparePush" ? success.result : null,
+        imported: success?.kind === "importZoneFile" ? success.result : null,
         printed: success?.kind === "runWpCli" ? success.result : (failure?.result ?? null),
       };
     },
@@ -81,7 +84,7 @@ export const followedOperation = (id: string) =>
       state.data === undefined || state.data.state === "running" ? followMilliseconds : false,
   });
 
-function followed(status: number, data: unknown): Omit<Followed, "replaced" | "compared" | "printed"> {
+function followed(status: number, data: unknown): Omit<Followed, "replaced" | "compared" | "imported" | "printed"> {
   return {
     state: status === 202 ? "running" : status === 200 ? "succeeded" : "failed",
     kind: textAt(data, "kind") ?? "",

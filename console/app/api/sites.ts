@@ -70,11 +70,11 @@ export const regionsQuery = (companyId: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-export const vulnerabilitiesQuery = (companyId: string) =>
+export const vulnerabilitiesQuery = (companyId: string, limit: number) =>
   queryOptions({
-    queryKey: ["sites", "vulnerabilities", companyId],
+    queryKey: ["sites", "vulnerabilities", companyId, limit],
     queryFn: async ({ signal }) => {
-      const params = { path: { id: companyId }, query: { limit: 10 } };
+      const params = { path: { id: companyId }, query: { limit } };
       const { company } = await answerOf(api.GET("/company/{id}/vulnerabilities", { params, signal }));
       return company.vulnerabilities;
     },

@@ -1,22 +1,24 @@
-import { Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
 import type { Schemas } from "../api/client.ts";
 import { failedOperations, latestOperations, type OperationSummary } from "../api/operations.ts";
 import { useSignedIn } from "../api/session.ts";
 import { vulnerabilitiesQuery } from "../api/sites.ts";
 import { dateText } from "../formats.ts";
 import { ButtonLink } from "../parts/ButtonLink.tsx";
+import { Card } from "../parts/Card.tsx";
 import { Loaded } from "../parts/Failure.tsx";
 import { OperationRow } from "../parts/OperationsPanel.tsx";
 import { Page } from "../parts/Page.tsx";
 import { kindText, texts } from "../texts.ts";
 
+const shownVulnerabilities = 10;
+
 /** Problems that need attention, each with a button that leads to the fix, and the running operations. */
 export function HomePage() {
   const session = useSignedIn();
   const failed = useQuery(failedOperations);
-  const vulnerabilities = useQuery(vulnerabilitiesQuery(session?.company.id ?? ""));
+  const vulnerabilities = useQuery(vulnerabilitiesQuery(session?.company.id ?? "", shownVulnerabilities));
   const latest = useQuery(latestOperations);
   return (
     <Page
@@ -27,7 +29,7 @@ export function HomePage() {
         </ButtonLink>
       }
     >
-      <Section title={texts.home.attention}>
+      <Card title={texts.home.attention}>
         <Loaded query={failed}>
           {({ items, total }) => (
             <Loaded query={vulnerabilities}>
@@ -46,24 +48,11 @@ export function HomePage() {
             </Loaded>
           )}
         </Loaded>
-      </Section>
-      <Section title={texts.home.running}>
+      </Card>
+      <Card title={texts.home.running}>
         <Loaded query={latest}>{(operations) => <Running operations={operations} />}</Loaded>
-      </Section>
+      </Card>
     </Page>
-  );
-}
-
-function Section({ title, children }: { readonly title: string; readonly children: ReactNode }) {
-  return (
-    <Paper withBorder p="lg" component="section" aria-label={title}>
-      <Stack>
-        <Title order={2} size="h4">
-          {title}
-        </Title>
-        {children}
-      </Stack>
-    </Paper>
   );
 }
 

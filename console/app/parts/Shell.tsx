@@ -21,6 +21,8 @@ import { SessionGuard } from "./SessionGuard.tsx";
 const entries = [
   { to: "/", label: texts.navigation.home },
   { to: "/sites", label: texts.navigation.sites },
+  { to: "/fleet", label: texts.navigation.fleet },
+  { to: "/dns", label: texts.navigation.dns },
   { to: "/activity", label: texts.navigation.activity },
   { to: "/api-keys", label: texts.navigation.apiKeys },
   { to: "/account", label: texts.navigation.account },

@@ -1,8 +1,9 @@
 import { Textarea } from "@mantine/core";
 import { answerOf, api } from "../../../api/client.ts";
+import { linesOf } from "../../../api/lines.ts";
 import { useApiForm } from "../../../parts/useApiForm.ts";
 import { texts } from "../../../texts.ts";
-import { linesOf, SettingForm } from "./SettingForm.tsx";
+import { SettingForm } from "./SettingForm.tsx";
 
 const at = texts.settings;
 

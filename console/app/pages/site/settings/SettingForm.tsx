@@ -42,10 +42,3 @@ export function SettingForm({ title, submit, isSending, isSaved, error, request,
     </Card>
   );
 }
-
-/** Lines without those that are empty. */
-export const linesOf = (text: string): string[] =>
-  text
-    .split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");

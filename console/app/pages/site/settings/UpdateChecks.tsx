@@ -1,9 +1,10 @@
 import { NumberInput, Textarea } from "@mantine/core";
 import { answerOf, api } from "../../../api/client.ts";
+import { linesOf } from "../../../api/lines.ts";
 import type { Settings } from "../../../api/settings.ts";
 import { useApiForm } from "../../../parts/useApiForm.ts";
 import { texts } from "../../../texts.ts";
-import { linesOf, SettingForm } from "./SettingForm.tsx";
+import { SettingForm } from "./SettingForm.tsx";
 
 const at = texts.settings;
 
