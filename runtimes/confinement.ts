@@ -17,6 +17,7 @@ import { giveOpened, giveTo, letGroupPass, openFolderOf, removeLinksIn } from ".
 import { makeMachineTrial } from "./machineTrial.ts";
 import { ownerOf, readersGroup } from "./owner.ts";
 import type { EnvironmentRef, SnapshotFolder } from "./runtime.ts";
+import type { ProcessUser } from "./starter/orders.ts";
 
 const run = promisify(execFile);
 
@@ -49,14 +50,6 @@ export interface JobFiles {
   readonly reads: readonly string[];
   /** Existing folders for results, which are given to the process's user with their content. */
   readonly writes: readonly string[];
-}
-
-/** A user that a process changes to before it reads a file of the source. */
-export interface ProcessUser {
-  /** User and group. */
-  readonly id: number;
-  /** Further groups. */
-  readonly groups: readonly number[];
 }
 
 /** How to start a process. */

@@ -1,16 +1,9 @@
 /** Copies files with the system's `cp`, which takes a fifth of the time of Node's copying. */
-import { execFile } from "node:child_process";
 import { stat } from "node:fs/promises";
-import { promisify } from "node:util";
+import { CommandFailed, runCommand } from "./command.ts";
 import { removeLinksIn } from "./folderOwner.ts";
 import { removeTree } from "./folders.ts";
 
-const run = promisify(execFile);
-/**
- * English messages, because they are parsed below. A file name can't be mistaken for a message: it is quoted, on one
- * line.
- */
-const settings = { env: { PATH: process.env.PATH, LC_ALL: "C" } };
 /** A live site may delete a thousand cached pages during a copy, and each causes a message. */
 const maxBuffer = 64 << 20;
 /** Length of the messages in an error, which goes to the terminal and the log. */
@@ -70,12 +63,15 @@ export class CopyFailed extends Error {
   }
 }
 
-/** Runs `cp`. Rejects with `CopyFailed` if it completed with errors. */
+/**
+ * Runs `cp`. Rejects with `CopyFailed` if it completed with errors, whose messages are parsed: a file name can't be mistaken for
+ * a message, because it is quoted, on one line.
+ */
 async function runCp(parameters: readonly string[]): Promise<void> {
   try {
-    await run("cp", parameters, { ...settings, maxBuffer });
+    await runCommand("cp", parameters, { maxBuffer });
   } catch (error) {
-    if (!(error instanceof Error && "stderr" in error && typeof error.stderr === "string")) throw error;
+    if (!(error instanceof CommandFailed)) throw error;
     // Without an exit code it did not start or was killed, and its messages are incomplete.
     if (typeof codeOf(error) !== "number") throw interrupted(error, error.stderr);
     throw new CopyFailed(error.stderr);

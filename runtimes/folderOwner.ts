@@ -1,18 +1,14 @@
 /** Folders that change their owner, and what another user may have left in them. */
-import { execFile } from "node:child_process";
 import { constants } from "node:fs";
 import { type FileHandle, open, realpath } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
-const settings = { env: { PATH: process.env.PATH, LC_ALL: "C" } };
+import { runCommand } from "./command.ts";
 
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
 /** Changes the owner of a folder and its content. Doesn't follow links. */
 export async function giveTo(owner: number, folder: string): Promise<void> {
-  await run("chown", ["-R", `${owner}:${owner}`, folder], settings);
+  await runCommand("chown", ["-R", `${owner}:${owner}`, folder]);
 }
 
 /**
@@ -29,7 +25,7 @@ export async function openFolderOf(owners: readonly number[], folder: string): P
 
 /** Like `giveTo`, for a folder that is open, wherever it is by now. For Linux. */
 export async function giveOpened(owner: number, { fd }: FileHandle): Promise<void> {
-  await run("chown", ["-R", `${owner}:${owner}`, "."], { ...settings, cwd: `/proc/${process.pid}/fd/${fd}` });
+  await runCommand("chown", ["-R", `${owner}:${owner}`, "."], { cwd: `/proc/${process.pid}/fd/${fd}` });
 }
 
 /** Who must be able to reach a folder. */
@@ -73,5 +69,5 @@ export async function letGroupPass(passer: Passer, folder: string): Promise<void
 
 /** Removes links, pipes and sockets from a folder, at any depth. */
 export async function removeLinksIn(folder: string): Promise<void> {
-  await run("find", [folder, "!", "-type", "f", "!", "-type", "d", "-delete"], settings);
+  await runCommand("find", [folder, "!", "-type", "f", "!", "-type", "d", "-delete"]);
 }

@@ -1,12 +1,9 @@
 /** The folders of an environment, and how it appears and disappears atomically. */
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { mkdir, open, rename, rm, stat } from "node:fs/promises";
 import path from "node:path";
-import { promisify } from "node:util";
+import { runCommand } from "./command.ts";
 import type { EnvironmentRef } from "./runtime.ts";
-
-const run = promisify(execFile);
 
 /** An environment exists exactly if its folder `live` exists; the other folders are internal. */
 export interface EnvironmentFolders {
@@ -105,7 +102,7 @@ export async function removeTree(folder: string): Promise<void> {
   } catch (error) {
     if (!isDenied(error)) throw error;
     // Only folders: a file may be hard-linked from a site, and its mode would change there too.
-    await run("find", [folder, "-type", "d", "-exec", "chmod", "u+rwx", "{}", ";"]);
+    await runCommand("find", [folder, "-type", "d", "-exec", "chmod", "u+rwx", "{}", ";"]);
     await rm(folder, options);
   }
 }

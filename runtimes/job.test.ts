@@ -1,45 +1,46 @@
 import { execFileSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { runCommand } from "./command.ts";
 import { runJob } from "./job.ts";
 import type { LeaveName } from "./testing/leaveName.ts";
 
 const options = { deadlineSeconds: 60 };
 const leaveName = new URL("./testing/leaveName.ts", import.meta.url);
 
-async function freshFolder(): Promise<string> {
+const parentOf = (pid: number) => Number(execFileSync("ps", ["-o", "ppid=", "-p", String(pid)], { encoding: "utf8" }));
+
+/** Starts a job that lasts until `end`. Resolves when it runs. */
+async function startLasting() {
   const folder = await mkdtemp(path.join(tmpdir(), "job-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
-/**
- * Starts a job that returns its name once it is allowed to. `letEnd` allows it and blocks this process until the job's
- * process has ended.
- */
-async function startJob(name: string) {
-  const folder = await freshFolder();
-  const [names, after] = [path.join(folder, "names"), path.join(folder, "after")];
-  await mkdir(names);
-  const result = runJob(leaveName, { folder: names, comesTo: name, after } satisfies LeaveName, options);
+  const afterFolder = await mkdtemp(path.join(tmpdir(), "job-after-"));
+  for (const each of [folder, afterFolder]) onTestFinished(() => rm(each, { recursive: true, force: true }));
+  const after = path.join(afterFolder, "now");
+  const result = runJob(leaveName, { folder, comesTo: "done", after } satisfies LeaveName, options);
   result.catch(() => undefined);
-  await expect.poll(() => readdir(names), { timeout: 10_000 }).toHaveLength(1);
-  const [pid = ""] = await readdir(names);
-  const letEnd = () => {
-    writeFileSync(after, "");
-    while (!execFileSync("ps", ["-o", "stat=", "-p", pid], { encoding: "utf8" }).startsWith("Z"));
-  };
-  return { result, letEnd };
+  await expect.poll(() => readdir(folder), { timeout: 10_000 }).toHaveLength(1);
+  const [pid] = await readdir(folder);
+  return { result, pid: Number(pid), end: () => writeFile(after, "") };
 }
 
-test("the result of a job is received even if another job ends at the same time", async () => {
-  const [one, other] = [await startJob("one"), await startJob("other")];
-  const both = Promise.allSettled([one.result.then(other.letEnd), other.result]);
-  one.letEnd();
-  expect((await both)[1]).toEqual({ status: "fulfilled", value: "other" });
+test("jobs and commands are started by another process, so that this one is not blocked meanwhile", async () => {
+  const { pid, result, end } = await startLasting();
+  const starter = parentOf(pid);
+  await end();
+  expect(await result).toBe("done");
+  expect(starter).not.toBe(process.pid);
+  expect(await runCommand("sh", ["-c", "echo $PPID"])).toBe(`${starter}\n`);
+});
+
+test("if the process that starts others is killed, running jobs fail, and later ones run", async () => {
+  const { pid, result } = await startLasting();
+  process.kill(parentOf(pid), "SIGKILL");
+  await expect(result).rejects.toThrow("The process that starts others has ended.");
+  const next = await startLasting();
+  await next.end();
+  expect(await next.result).toBe("done");
 });
 
 test("a job that ends without a result fails", async () => {

@@ -1,38 +1,11 @@
 /** Runs a piece of work with PHP or SQLite in a process that then ends, together with everything it has done to it. */
-import { type ChildProcess, fork } from "node:child_process";
-import { getPriority, setPriority } from "node:os";
 import { fileURLToPath } from "node:url";
-import { type Confinement, confine, type JobFiles, type ProcessUser } from "./confinement.ts";
-import { setDeadline } from "./deadline.ts";
-import { markExpendable } from "./expendable.ts";
+import { type Confinement, confine, type JobFiles } from "./confinement.ts";
 import { defaultMemoryMb, maxProcessBytes } from "./memoryLimits.ts";
-import { residentBytes } from "./processMemory.ts";
-import { leaveEdgeGroup, runAsSpare, shareProcessor } from "./processor/companies.ts";
+import { processorGroups } from "./processor/companies.ts";
 import { RuntimeFailure } from "./runtime.ts";
-
-type Outcome =
-  | { readonly done: true; readonly result?: unknown }
-  | { readonly done: false; readonly reason: string; readonly isForCustomer: boolean };
-
-/** A job as its process receives it. */
-interface Order {
-  readonly job: object;
-  /** The user to change to before the work; null: none. */
-  readonly user: ProcessUser | null;
-}
-
-function isOutcome(value: unknown): value is Outcome {
-  return typeof value === "object" && value !== null && "done" in value;
-}
-
-/**
- * The environment variables of a job. This process's own contain secrets. With Node's compile cache a job starts in a
- * third of the time.
- */
-function variables(): NodeJS.ProcessEnv {
-  const { NODE_COMPILE_CACHE } = process.env;
-  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
-}
+import type { JobMessage, JobStart, Outcome, ProcessUser } from "./starter/orders.ts";
+import { startJob } from "./starter/starter.ts";
 
 interface JobOptions {
   /** In running time, see `setDeadline`. */
@@ -51,23 +24,12 @@ interface TenantJobOptions extends JobOptions {
   readonly memoryBytes?: number;
 }
 
-/** Lets a process work in its company's share of the processors. */
-function share({ source: { companyId } }: JobFiles, pid: number | undefined): void {
-  if (companyId === undefined) runAsSpare(pid);
-  else shareProcessor(companyId, pid);
-}
-
-const memoryCheckMilliseconds = 200;
-const tooMuchMemory = "A database of the site needs too much memory to be read.";
-
 /**
  * Runs the job in a process whose main module (a `file:` URL) calls `serveJob`. Resolves with the result. Rejects with the work's error, as `RuntimeFailure` if it was one.
  */
 export function runJob(module: URL, job: object, options: JobOptions): Promise<unknown> {
-  const node = { execPath: process.execPath, execArgv: [...(options.flags ?? [])], user: null };
-  return new Promise((resolve, reject) => {
-    leaveEdgeGroup(start(module, job, node, options, { resolve, reject }).pid);
-  });
+  const node = { execPath: process.execPath, execArgv: options.flags ?? [], user: null };
+  return start(module, job, node, options, null);
 }
 
 /**
@@ -81,74 +43,27 @@ export async function runTenantJob(
 ): Promise<unknown> {
   const confinement = await confine(files, options.flags ?? []);
   try {
-    return await new Promise((resolve, reject) => {
-      const child = start(module, jobAt(confinement.at), confinement, options, { resolve, reject });
-      markExpendable(child.pid);
-      share(files, child.pid);
-      watchMemory(child, memoryBytes, () => reject(new RuntimeFailure(tooMuchMemory)));
-    });
+    const tenant = { companyId: files.source.companyId ?? null, memoryBytes };
+    return await start(module, jobAt(confinement.at), confinement, options, tenant);
   } finally {
     await confinement.end();
   }
 }
 
-/** Kills the process when it exceeds its memory. */
-function watchMemory(child: ChildProcess, limitBytes: number, onExcess: () => void): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  const check = async () => {
-    if ((await residentBytes(pid)) <= limitBytes || child.exitCode !== null) return;
-    onExcess();
-    child.kill("SIGKILL");
-  };
-  const timer = setInterval(() => void check(), memoryCheckMilliseconds);
-  child.once("exit", () => clearInterval(timer));
-}
-
-interface Receiver {
-  readonly resolve: (result: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
-function start(
+async function start(
   module: URL,
   job: object,
-  { execPath, execArgv, user }: Pick<Confinement, "execPath" | "execArgv" | "user">,
+  { execPath, execArgv, user }: Pick<JobStart, "execPath" | "execArgv" | "user">,
   { deadlineSeconds, priority, signal }: JobOptions,
-  { resolve, reject }: Receiver,
-): ChildProcess {
-  const child = fork(fileURLToPath(module), {
-    env: variables(),
-    execPath,
-    execArgv,
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-    killSignal: "SIGKILL",
-    ...(signal && { signal }),
-  });
-  // Immediately, because new threads inherit the priority that their thread has by then.
-  if (priority !== undefined && child.pid !== undefined) setPriority(child.pid, Math.max(priority, getPriority()));
-  const cancelDeadline = setDeadline(deadlineSeconds, () => {
-    reject(new RuntimeFailure(`It took longer than ${deadlineSeconds} seconds, and was stopped.`));
-    child.kill("SIGKILL");
-  });
-  child.once("error", (error) => {
-    cancelDeadline();
-    reject(error);
-  });
-  child.once("message", (outcome: unknown) => {
-    if (!isOutcome(outcome)) reject(new Error(`${module.pathname} sent an unknown message.`));
-    else if (outcome.done) resolve(outcome.result);
-    else reject(outcome.isForCustomer ? new RuntimeFailure(outcome.reason) : new Error(outcome.reason));
-  });
-  child.once("exit", (code, endSignal) => {
-    cancelDeadline();
-    const fail = () => reject(new Error(`${module.pathname} ended with ${code ?? endSignal}.`));
-    // If another process ends at the same moment, the exit may be reported before the result.
-    if (child.connected) child.once("disconnect", fail);
-    else fail();
-  });
-  child.send({ job, user } satisfies Order);
-  return child;
+  tenant: JobStart["tenant"],
+): Promise<unknown> {
+  const process = { module: fileURLToPath(module), execPath, execArgv, deadlineSeconds, tenant };
+  const outcome = await startJob(
+    { ...process, priority: priority ?? null, job, user, groups: processorGroups() },
+    signal,
+  );
+  if (outcome.done) return outcome.result;
+  throw outcome.isForCustomer ? new RuntimeFailure(outcome.reason) : new Error(outcome.reason);
 }
 
 function sendOutcome(outcome: Outcome): void {
@@ -165,7 +80,7 @@ function becomeUser(user: ProcessUser | null): void {
 /** Runs the one job that it receives. If the parent process dies, the work is abandoned. */
 export function serveJob<Job>(work: (job: Job) => Promise<unknown>): void {
   process.once("disconnect", () => process.kill(process.pid, "SIGKILL"));
-  process.once("message", ({ job, user }: { readonly job: Job } & Pick<Order, "user">) => {
+  process.once("message", ({ job, user }: { readonly job: Job } & Pick<JobMessage, "user">) => {
     becomeUser(user);
     work(job).then(
       (result) => sendOutcome({ done: true, result }),

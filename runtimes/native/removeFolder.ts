@@ -1,14 +1,11 @@
 /** Removes folders in which sites' programs may have made paths that are too long for Node. */
-import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { rename } from "node:fs/promises";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { runCommand } from "../command.ts";
 
 /** Removes the folder with all its content, or nothing if there is none. */
 export async function removeFolder(folder: string): Promise<void> {
-  await run("rm", ["-rf", "--", folder]);
+  await runCommand("rm", ["-rf", "--", folder]);
 }
 
 /** Renames the folder, so that its path is free at once, and removes it in the background. `onFailure` gets the error if that fails. */

@@ -29,15 +29,22 @@ interface RemovedGroup {
 const removedMilliseconds = 60_000;
 
 let current: Current | null = null;
+let usedData: string | null = null;
 
 /** Makes the functions below use the groups of this installation, if the supervisor could make them. Call it at startup. */
 export function useProcessorGroups(data: string): void {
   current = null;
+  usedData = data;
   const groups = groupsOf("self", data);
   if (groups === null || !existsSync(groups.background)) return;
   const counted = groups.counted !== null && existsSync(groups.counted) ? groups.counted : null;
   const started = { isInBackground: null, weights: new Map(), isEdge: false, loud: new Set<string>(), removed: [] };
   current = { ...groups, counted, ...started };
+}
+
+/** The data folder that `useProcessorGroups` got, for a process that this one starts; null: none. */
+export function processorGroups(): string | null {
+  return usedData;
 }
 
 /** Whether control groups divide processor time between companies. */
