@@ -112,6 +112,17 @@ describe("a trial", () => {
     expect(requests[1]).toMatchObject({ environment: { isOffline: true }, url: "/wp-login.php" });
   });
 
+  test("the candidate's PHP counts towards its company", async () => {
+    const requests: unknown[] = [];
+    const runTrial = async (order: unknown) => {
+      requests.push(order);
+      return fine;
+    };
+    const environment = { ...candidate.environment, companyId: "c" };
+    await makeRunTrial({ runTrial })({ ...candidate, environment }, signal);
+    expect(requests).toMatchObject([{ environment: { companyId: "c" } }]);
+  });
+
   test.each([
     ["accepts maintenance mode", frontPageOrMaintenance, 503, "", null],
     [

@@ -187,8 +187,18 @@ const isSetUp = ({ url }: PageUrl) => /\/wp-admin\/(?:install|upgrade)\.php($|\?
 
 /** Returns the candidate as the edge expects it. */
 export function servedAs({ environment, php, layout, isOffline = false }: Candidate) {
-  const { id, number } = environment;
-  return { id, number, runtime: php.runtime, phpVersion: php.version, isFrozen: false, isOffline, ...layout };
+  const { id, number, companyId } = environment;
+  const company = companyId === undefined ? {} : { companyId };
+  return {
+    id,
+    number,
+    ...company,
+    runtime: php.runtime,
+    phpVersion: php.version,
+    isFrozen: false,
+    isOffline,
+    ...layout,
+  };
 }
 
 /** Reasons that may lie in the machine rather than the site: PHP was killed, or had too little of the processor. */
