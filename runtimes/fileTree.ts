@@ -4,6 +4,7 @@ import { lstat, opendir, readdir } from "node:fs/promises";
 import path from "node:path";
 import type { Part, Release } from "./releases.ts";
 import { type DiskUse, type FileEntry, RuntimeFailure } from "./runtime.ts";
+import { bytesIn } from "./trees/walk.ts";
 
 const maxEntries = 100_000;
 
@@ -38,35 +39,8 @@ export async function listFiles(root: string, shared: readonly string[]): Promis
   return list("");
 }
 
-/** How many files are measured at once. One after the other takes three times as long. */
+/** How many files are looked at at once. One after the other takes three times as long. */
 const concurrency = 32;
-
-/** Adds up the sizes of all files below the folder. Files that vanish meanwhile count as 0. */
-async function bytesIn(folder: string): Promise<number> {
-  const opened = await opendir(folder).catch(() => null);
-  if (opened === null) return 0;
-  const folders: string[] = [];
-  let files: string[] = [];
-  let bytes = 0;
-  const measure = async () => {
-    for (const size of await Promise.all(files.map(sizeOf))) bytes += size;
-    files = [];
-  };
-  for await (const entry of opened) {
-    const each = path.join(folder, entry.name);
-    if (entry.isDirectory()) folders.push(each);
-    else if (entry.isFile()) files.push(each);
-    if (files.length === concurrency) await measure();
-  }
-  await measure();
-  for (const each of folders) bytes += await bytesIn(each);
-  return bytes;
-}
-
-async function sizeOf(file: string): Promise<number> {
-  const facts = await lstat(file).catch(() => null);
-  return facts?.size ?? 0;
-}
 
 /**
  * Whether a file or folder below the folder has changed since the time (milliseconds since 1970). Files that vanish meanwhile count

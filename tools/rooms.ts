@@ -88,7 +88,11 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/store",
     "server",
   ),
-  "server/archives": room("The content of backups in an archive store, and zip files to download.", "server"),
+  "server/archives": room(
+    "The content of backups in an archive store, and zip files to download.",
+    "server",
+    "runtimes",
+  ),
   "server/domains": room("Domain names, the DNS records they need, and DNS lookups.", "dns"),
   "server/logs": room("Reads and expires the logs that the edge writes."),
   "server/mail": room(

@@ -43,11 +43,10 @@ export async function save(root: string, options: SaveOptions): Promise<Saved> {
   const maker = openPieceMaker(options.box);
   const packer = createPacker(options, maker);
   try {
-    const isAllNew = options.before.size === 0;
-    const { folders, files } = await listTree(root, isAllNew ? maker.expect : undefined);
+    const { folders, files } = await listTree(root);
     const unchanged = await claimUnchanged(files, options);
     const changed = files.filter(({ path }) => !unchanged.has(path));
-    if (!isAllNew) for (const { bytes } of changed) maker.expect(bytes);
+    for (const { bytes } of changed) maker.expect(bytes);
     const read = await saveFiles(root, changed, packer);
     const entries = files.flatMap(({ path }) => unchanged.get(path) ?? read.get(path) ?? []);
     const manifest = await saveManifest({ folders, files: entries }, packer);
