@@ -1,6 +1,6 @@
 /**
- * The thread that walks through trees of files. Its calls of the system are synchronous: handing each one to another thread takes
- * twenty times as long as the call itself. Walks take turns after each folder.
+ * The thread that walks through trees of files. Its calls of the system are synchronous: handing each one to another thread takes five
+ * times as much processor time as the call itself. Walks take turns after each folder.
  */
 import { type BigIntStats, lstatSync, opendirSync, readdirSync } from "node:fs";
 import path from "node:path";
