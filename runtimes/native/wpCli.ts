@@ -1,5 +1,4 @@
 /** Runs WP-CLI commands in sandboxes, as the environments' users. */
-import path from "node:path";
 import type { AssetStore } from "../assets/store.ts";
 import { hasChangedSince } from "../fileTree.ts";
 import { environmentFolders } from "../folders.ts";
@@ -27,7 +26,6 @@ import {
 import { receiveMessage } from "./receiveMessage.ts";
 import type { SandboxLimits } from "./sandbox.ts";
 import { type ProgramOutcome, runSandboxed } from "./sandboxedProgram.ts";
-import { readSiteFile } from "./siteFile.ts";
 
 export interface NativeWpCliOptions extends SandboxOptions {
   readonly store: AssetStore;
@@ -71,7 +69,6 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
     try {
       const log = (line: string) => stderr.add(Buffer.from(`${line}\n`));
       const notes = listen(environment, place, { acceptMail: options.acceptMail, log });
-      const wpConfig = await readSiteFile(path.join(layout.documentRoot, "wp-config.php"));
       const { wpCli } = await options.store.files();
       const mounts = [...place.sandbox.mounts, { from: wpCli, to: program, isWritable: false }];
       await begin();
@@ -87,7 +84,7 @@ export function createNativeWpCli(options: NativeWpCliOptions): Runtime["runWpCl
           variables: { ...place.sandbox.variables, ...variables },
           workingFolder: siteFolder,
         },
-        [php.php, ...programOf(command, wpConfig)],
+        [php.php, ...programOf(command)],
         {
           limits,
           stderr,
@@ -183,13 +180,15 @@ function settingsOf(sendmail: string, { uploads }: NativeWpCliOptions): PhpSetti
     ...phpSettings,
     ...(uploads && uploadSettings(uploads)),
     error_reporting: reported,
+    // As for programs on the command line elsewhere. The limit of the command's sandbox counts.
+    memory_limit: -1,
     disable_functions: disabled.join(","),
     sendmail_path: sendmail,
     auto_prepend_file: `${platformFolder}/plugin.php`,
   };
 }
 
-function programOf({ argv }: WpCliCommand, wpConfig: string): readonly string[] {
+function programOf({ argv }: WpCliCommand): readonly string[] {
   const own = [`--path=${siteFolder}`, "--allow-root", "--no-color", `--require=${wpCliScript}`];
-  return [program, ...own, ...adaptCommand(argv, wpConfig)];
+  return [program, ...own, ...adaptCommand(argv)];
 }

@@ -61,6 +61,22 @@ function sitewright_complete_plugin( $result, $action ) {
 }
 
 /**
+ * Says in plain words why lists of plugins, themes and languages can't be had. WordPress has the reason only in the data of its
+ * error, and its text, with HTML, suspects WordPress.org and names its forums.
+ */
+function sitewright_explain_failed_source( $result ) {
+	$codes = array( 'plugins_api_failed', 'themes_api_failed', 'translations_api_failed' );
+	if ( ! is_wp_error( $result ) || ! in_array( $result->get_error_code(), $codes, true ) || ! is_string( $result->get_error_data() ) ) {
+		return $result;
+	}
+	$reason = trim( preg_replace( '/\s+/', ' ', wp_strip_all_tags( $result->get_error_data() ) ) );
+	$text   = null === sitewright_package_source()
+		? 'This installation has no package source that has lists of plugins, themes and languages.'
+		: 'The package source could not be asked: ' . ( '' === $reason ? 'it sent an empty answer.' : mb_strimwidth( $reason, 0, 200, '…' ) );
+	return new WP_Error( $result->get_error_code(), $text, $result->get_error_data() );
+}
+
+/**
  * Whether the host is the source's. Without this, WordPress refuses to fetch packages from private addresses and
  * unusual ports.
  */
@@ -77,5 +93,8 @@ function sitewright_package_ports( $ports, $host ) {
 
 sitewright_hook( 'pre_http_request', 'sitewright_redirect_to_package_source', 1, 3 );
 sitewright_hook( 'plugins_api_result', 'sitewright_complete_plugin', 999, 2 );
+foreach ( array( 'plugins', 'themes', 'translations' ) as $sitewright_kind ) {
+	sitewright_hook( "{$sitewright_kind}_api_result", 'sitewright_explain_failed_source', 999 );
+}
 sitewright_hook( 'http_request_host_is_external', 'sitewright_is_package_source', 999, 2 );
 sitewright_hook( 'http_allowed_safe_ports', 'sitewright_package_ports', 999, 2 );

@@ -4,6 +4,7 @@
 require __DIR__ . '/wpCliAdminContext.php';
 require __DIR__ . '/wpCliLoading.php';
 require __DIR__ . '/wpCliDropIns.php';
+require __DIR__ . '/wpCliConfig.php';
 require __DIR__ . '/wpCliDatabase.php';
 require __DIR__ . '/wpCliHousekeeping.php';
 
@@ -36,6 +37,7 @@ WP_CLI::add_hook(
 	static fn( $contexts ) => array( 'admin' => new Sitewright_Admin_Context() ) + $contexts
 );
 Sitewright_Housekeeping::watch();
+Sitewright_Config_Comment::watch();
 WP_CLI::add_command( 'dropin', 'Sitewright_Drop_In_Command' );
 foreach ( Sitewright_Database_Command::COMMANDS as $sitewright_name => $sitewright_arguments ) {
 	$sitewright_callable = array( new Sitewright_Database_Command(), $sitewright_name );

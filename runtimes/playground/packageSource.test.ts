@@ -212,12 +212,21 @@ describe("with a mirror on this machine", () => {
   });
 });
 
-test("without a package source WordPress gets an error at once", async () => {
+test("without a package source WordPress gets an error at once, and says so", async () => {
   const alone = await openPlayground({ packageSource: null });
   try {
     const own = await alone.site();
     const ask = "return wp_remote_get('https://api.wordpress.org/core/version-check/1.7/')->get_error_message();";
     expect(await wordpress(ask, own, alone)).toBe("This installation has no package source.");
+    const lists = `foreach ( array( 'plugin-install', 'theme', 'translation-install' ) as $file ) {
+        require_once ABSPATH . "wp-admin/includes/$file.php";
+      }
+      $search = array( 'search' => 'tea' );
+      $lists = array( plugins_api( 'query_plugins', $search ), themes_api( 'query_themes', $search ), translations_api( 'core', null ) );
+      return array_unique( array_map( static fn( $list ) => $list->get_error_message(), $lists ) );`;
+    expect(await wordpress(lists, own, alone)).toEqual([
+      "This installation has no package source that has lists of plugins, themes and languages.",
+    ]);
   } finally {
     await alone.close();
   }

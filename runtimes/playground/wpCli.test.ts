@@ -2,7 +2,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -143,6 +143,30 @@ describe("a command", () => {
   test("sets a constant in a new site's wp-config.php", { timeout }, async () => {
     expect(await wp(["config", "set", "GARDEN", "green"])).toMatchObject({ exitCode: 0 });
     expect(await runPhp(world.serving, site, "require 'wp-load.php'; echo GARDEN;")).toBe("green");
+  });
+
+  test.each([
+    ["an earlier version's", (text: string) => text.replace(/^.*stop editing.*\n/m, "")],
+    ["another's", () => "<?php\n$table_prefix = 'wp_';\nrequire_once __DIR__ . '/wp-settings.php';\n"],
+  ])("adds constants to %s wp-config.php, which lacks WP-CLI's comment", { timeout }, async (_whose, before) => {
+    const file = path.join(site.documentRoot, "wp-config.php");
+    const present = await readFile(file, "utf8");
+    try {
+      await writeFile(file, before(present));
+      expect(await wp(["config", "shuffle-salts", "WP_CACHE_KEY_SALT", "--force"])).toMatchObject({ exitCode: 0 });
+      expect(await wp(["config", "set", "HEDGE", "high"])).toMatchObject({ exitCode: 0 });
+      const changed = await readFile(file, "utf8");
+      expect(changed).toMatch(/'WP_CACHE_KEY_SALT', '.{64}'.*'HEDGE', 'high'.*stop editing.*wp-settings/s);
+      expect(changed.match(/stop editing/g)).toHaveLength(1);
+    } finally {
+      await writeFile(file, present);
+    }
+  });
+
+  test("may use more memory than PHP in a page", { timeout }, async () => {
+    // Without WordPress, whose start lifts the limit.
+    const code = 'WP_CLI::add_hook("before_run_command", fn() => print(ini_get("memory_limit")));';
+    expect((await wp([`--exec=${code}`, "cli", "version"])).stdout.text).toContain("-1");
   });
 
   test("returns the right count for search-replace", { timeout }, async () => {

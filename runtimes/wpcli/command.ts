@@ -1,24 +1,12 @@
 /** Adapts WP-CLI commands to this runtime, so that they have their usual effect. */
 
-function positionals(argv: readonly string[]): readonly string[] {
-  return argv.filter((word) => !word.startsWith("-"));
-}
-
-/** Anchors before which WP-CLI inserts lines into `wp-config.php`: the comment it expects, and a line in our file, also of earlier versions. */
-const defaultAnchor = "/* That's all, stop editing!";
-const ownAnchor = "if ( ! defined( 'ABSPATH' ) )";
-
 /**
  * Adds options to a command. `search-replace` gets `--precise`: otherwise it replaces unserialised text in SQL and
- * counts the rows that SQL reports as changed, which with SQLite are all examined rows. `config set` gets an anchor if
- * the file lacks the comment that it looks for.
+ * counts the rows that SQL reports as changed, which with SQLite are all examined rows.
  */
-export function adaptCommand(argv: readonly string[], wpConfig: string): readonly string[] {
-  const [command, verb] = positionals(argv);
-  if (command === "search-replace" && !argv.includes("--precise")) return [...argv, "--precise"];
-  const isSetting = command === "config" && verb === "set" && !argv.some((word) => word.startsWith("--anchor"));
-  const isOurs = !wpConfig.includes(defaultAnchor) && wpConfig.includes(ownAnchor);
-  return isSetting && isOurs ? [...argv, `--anchor=${ownAnchor}`] : argv;
+export function adaptCommand(argv: readonly string[]): readonly string[] {
+  const command = argv.find((word) => !word.startsWith("-"));
+  return command === "search-replace" && !argv.includes("--precise") ? [...argv, "--precise"] : argv;
 }
 
 /** Returns the path that `rm -rf` would remove; null for any other command. */

@@ -18,7 +18,7 @@ export interface CommandLimits {
 const memoryPerCommand = 400 << 20;
 const maxConcurrent = Math.min(8, Math.max(2, Math.floor(machineMemory() / 8 / memoryPerCommand)));
 
-/** PHP's memory limit for a command. WP-CLI lifts it, so the process's limit counts. It leaves at least enough for WP-CLI itself. */
+/** The memory that the limit of a command's process follows from; PHP itself has none. It leaves at least enough for WP-CLI itself. */
 export function memoryMbOf({ memoryMb = 0 }: WpCliCommand): number {
   return Math.max(defaultMemoryMb, memoryMb);
 }

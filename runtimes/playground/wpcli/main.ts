@@ -4,8 +4,7 @@
  */
 
 import { once } from "node:events";
-import { readFileSync, writeSync } from "node:fs";
-import path from "node:path";
+import { writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import type { PHP } from "@php-wasm/universal";
 import { freeDiskSync } from "../../freeDisk.ts";
@@ -89,15 +88,6 @@ const programs: Programs = (php, command) => {
   return argv === null ? null : runNested(php, argv);
 };
 
-/** Reads `wp-config.php`. Empty if there is none. */
-function wpConfigIn(documentRoot: string): string {
-  try {
-    return readFileSync(path.join(documentRoot, "wp-config.php"), "utf8");
-  } catch {
-    return "";
-  }
-}
-
 async function prepare({
   phpVersion,
   wpCli,
@@ -140,7 +130,7 @@ async function prepare({
     ...{ onStalePages: changes.note, isPrivate: ignored, shows: ignored },
     onlyHousekeeping: changes.forgetDatabase,
   });
-  return () => run(php, changes, adaptCommand(argv, wpConfigIn(own.folders.documentRoot)));
+  return () => run(php, changes, adaptCommand(argv));
 }
 
 async function run(php: GuardedPhp, changes: ChangeNotes, argv: readonly string[]): Promise<void> {

@@ -10,8 +10,13 @@ export const program = "/internal/wp-cli.phar";
  * (`WP_DEBUG`).
  */
 const reported = 0x7fff & ~0x2000 & ~0x4000;
-// A single command doesn't benefit from a shared opcode cache.
-const settings = [`error_reporting=${reported}`, "opcache.file_cache_only=1"];
+const settings = [
+  `error_reporting=${reported}`,
+  // As for programs on the command line elsewhere. The limit of the command's process counts.
+  "memory_limit=-1",
+  // A single command doesn't benefit from a shared opcode cache.
+  "opcache.file_cache_only=1",
+];
 
 /** Reads WP-CLI from the host file `archive`. Call before this process drops its privileges. */
 export function readProgram(archive: string): (php: PHP) => void {

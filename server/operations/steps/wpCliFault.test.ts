@@ -37,6 +37,33 @@ test("without an error, the last warning is the reason", () => {
   expect(fault({ exit_code: 1, stderr })).toBe("Warning: Failed deleting comment 2.");
 });
 
+test("an error that only counts comes with the first reason", () => {
+  const stderr =
+    "Warning: shop: It is too old.\nWarning: The 'shop' plugin could not be found.\nError: No plugins installed.";
+  expect(fault({ exit_code: 1, stderr }, ["plugin", "install", "shop"])).toBe(
+    "Error: No plugins installed. shop: It is too old.",
+  );
+  const some = "Warning: The 'tea' plugin could not be found.\nError: Only activated 1 of 2 plugins.";
+  expect(fault({ exit_code: 1, stderr: some })).toBe(
+    "Error: Only activated 1 of 2 plugins. The 'tea' plugin could not be found.",
+  );
+});
+
+test("the reason has no HTML, but the names of values that are missing", () => {
+  const stderr =
+    'Error: Something&#8217;s wrong &amp; you <strong>can</strong> try <a href="https://x.example/">this</a>.';
+  expect(fault({ exit_code: 1, stderr })).toBe("Error: Something’s wrong & you can try this.");
+  expect(fault({ exit_code: 1, stdout: "usage: wp option get <key> <a>" }, ["option", "get"])).toContain("get <key>");
+});
+
+test("PHP's own limit of memory is no jargon", () => {
+  const stderr =
+    "PHP Fatal error:  Allowed memory size of 268435456 bytes exhausted (tried to allocate 10485760 bytes)";
+  expect(fault({ exit_code: 255, stderr }, ["i18n", "make-pot", "."])).toBe(
+    "The command was ended because it used too much memory. It may have done a part of its work.",
+  );
+});
+
 test("missing words and wrong options are named", () => {
   expect(fault({ exit_code: 1, stdout: "usage: wp cache add <key> <value>\n" })).toBe(
     "Words are missing after the command. usage: wp cache add <key> <value>",

@@ -2,6 +2,7 @@
 import type { WpCliResult } from "@sitewright/contract/operationResults.ts";
 
 const longestLine = 300;
+const tooMuchMemory = "The command was ended because it used too much memory. It may have done a part of its work.";
 /** Names of options and of `config set` values that must not appear in logs. */
 const secretName = /pass|pwd|secret|token|key|salt|hash|auth|credential/i;
 const shortestSecret = 3;
@@ -15,9 +16,7 @@ export function faultOfCommand(argv: readonly string[], result: WpCliResult, sec
   if (end === "output") {
     return "The command was ended because it printed more than 64 MiB. It may have done a part of its work.";
   }
-  if (end === "memory") {
-    return "The command was ended because it used too much memory. It may have done a part of its work.";
-  }
+  if (end === "memory") return tooMuchMemory;
   if (end === "crash") return "PHP crashed during the command. It may have done a part of its work.";
   // WP-CLI reports success if its question remains unanswered.
   if (/\[y\/n\]\s*$/.test(stdout)) {
@@ -52,10 +51,9 @@ function failure(argv: readonly string[], result: WpCliResult): string {
   const text = `${stderr}\n${stdout}`.replace(/^(Error: Parameter errors:)((?:\n +\S.*)+)/gm, (_, error, below) =>
     [error, below.trim().split(/\n +/).join(", ")].join(" "),
   );
-  const lines = text.split("\n").map((one) => one.trim());
-  const line =
-    lines.find((one) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(one)) ??
-    lines.findLast((one) => one.startsWith("Warning:"));
+  if (/^(?:PHP )?Fatal error: +(?:Allowed memory size|Out of memory)/m.test(text)) return tooMuchMemory;
+  const lines = text.split("\n").map((one) => withoutHtml(one).trim());
+  const line = reasonIn(lines);
   const usage = lines.find((one) => one.startsWith("usage: "));
   if (line === undefined && usage !== undefined)
     return `Words are missing after the command. ${usage.slice(0, longestLine)}`;
@@ -68,6 +66,28 @@ function failure(argv: readonly string[], result: WpCliResult): string {
   // The runtime's advice for sites that can't be loaded.
   const hint = lines.find((one) => one.startsWith("Hint: "));
   return hint === undefined ? cut : `${cut} ${hint.slice(0, longestLine)}`;
+}
+
+/** Returns the line that says why the command failed, or undefined. */
+function reasonIn(lines: readonly string[]): string | undefined {
+  const error = lines.find((one) => /^(?:PHP )?(?:Error|Fatal error|Parse error):/i.test(one));
+  if (error === undefined) return lines.findLast((one) => one.startsWith("Warning:"));
+  // The first warning says why; the error only counts what failed.
+  const warning = /^Error: (?:No|Only \S+ \d+ of \d+) [^.]*\.?$/.test(error)
+    ? lines.find((one) => one.startsWith("Warning: "))
+    : undefined;
+  return warning === undefined ? error : `${error} ${warning.slice("Warning: ".length)}`;
+}
+
+const characters: Readonly<Record<string, string>> = { amp: "&", apos: "'", gt: ">", lt: "<", nbsp: " ", quot: '"' };
+
+/** WordPress and plugins write some errors for web pages. Words such as `<key>`, for which WP-CLI wants a value, stay. */
+function withoutHtml(line: string): string {
+  return line
+    .replace(/<\/?(?:a|b|br|code|div|em|i|li|p|pre|small|span|strong|ul)(?:\s[^<>]*)?\/?>/gi, "")
+    .replace(/&(?:#(\d{1,6})|(\w{1,8}));/g, (entity, number: string | undefined, name: string | undefined) =>
+      number === undefined ? (characters[name ?? ""] ?? entity) : String.fromCodePoint(Number(number)),
+    );
 }
 
 function withoutSecrets(line: string, argv: readonly string[]): string {
