@@ -76,6 +76,11 @@ function sitewright_explain_failed_source( $result ) {
 	return new WP_Error( $result->get_error_code(), $text, $result->get_error_data() );
 }
 
+/** Whether WordPress may report an error that it returns as well, in words that are wrong for other sources than WordPress.org. */
+function sitewright_reports_failed_source( $reports, $function ) {
+	return $reports && ! in_array( $function, array( 'plugins_api', 'themes_api', 'translations_api' ), true );
+}
+
 /**
  * Whether the host is the source's. Without this, WordPress refuses to fetch packages from private addresses and
  * unusual ports.
@@ -96,5 +101,6 @@ sitewright_hook( 'plugins_api_result', 'sitewright_complete_plugin', 999, 2 );
 foreach ( array( 'plugins', 'themes', 'translations' ) as $sitewright_kind ) {
 	sitewright_hook( "{$sitewright_kind}_api_result", 'sitewright_explain_failed_source', 999 );
 }
+sitewright_hook( 'wp_trigger_error_trigger_error', 'sitewright_reports_failed_source', 999, 2 );
 sitewright_hook( 'http_request_host_is_external', 'sitewright_is_package_source', 999, 2 );
 sitewright_hook( 'http_allowed_safe_ports', 'sitewright_package_ports', 999, 2 );

@@ -1,6 +1,7 @@
 <?php
 /** WP-CLI loads this file before WordPress: what the platform changes and adds there. */
 
+require __DIR__ . '/wpCliDeprecations.php';
 require __DIR__ . '/wpCliAdminContext.php';
 require __DIR__ . '/wpCliLoading.php';
 require __DIR__ . '/wpCliDropIns.php';

@@ -163,6 +163,19 @@ describe("a command", () => {
     }
   });
 
+  test("shows the site's deprecations with WP_DEBUG, but none of WP-CLI's own", { timeout }, async () => {
+    await wp(["config", "set", "WP_DEBUG", "true", "--raw"]);
+    try {
+      const exported = await wp(["export", "--stdout"]);
+      expect(exported.stdout.text).toMatch(/^<\?xml.*<\/rss>\s*$/s);
+      expect(exported.stderr.text).toBe("");
+      for (const code of ["strtotime( null );", "seems_utf8( 'a' );"])
+        expect((await wp(["eval", code])).stderr.text).toContain("eprecated");
+    } finally {
+      await wp(["config", "set", "WP_DEBUG", "false", "--raw"]);
+    }
+  });
+
   test("may use more memory than PHP in a page", { timeout }, async () => {
     // Without WordPress, whose start lifts the limit.
     const code = 'WP_CLI::add_hook("before_run_command", fn() => print(ini_get("memory_limit")));';

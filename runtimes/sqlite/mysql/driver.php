@@ -29,6 +29,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 		...[ WP_MySQL_Lexer::LOCK_SYMBOL, WP_MySQL_Lexer::UNLOCK_SYMBOL, WP_MySQL_Lexer::SET_SYMBOL ],
 	];
 
+	private const MOST_REPEATABLE = 100;
+
 	private Functions $functions;
 	/** Not set while the driver itself is being set up. */
 	private Rewriter $rewriter;
@@ -67,6 +69,8 @@ class Driver extends \WP_MySQL_On_SQLite {
 	private bool $shows_digits = true;
 	/** What SQLite was asked last. */
 	private string $last_sql = '';
+	/** @var array<string, string> What SQLite got for queries of the layer's own, by the settings and the query. */
+	private array $repeatable = [];
 
 	public function __construct( string $dsn, ?string $username = null, ?string $password = null, ?array $options = null ) {
 		$errors     = [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ];
@@ -409,6 +413,19 @@ class Driver extends \WP_MySQL_On_SQLite {
 			$this->numbered_rows = 1;
 		}
 		return 0 === $this->updated_rows ? $result : $this->nothing( $query, $added + $this->updated_rows );
+	}
+
+	/** The same for a SELECT of the layer's own whose translation depends on the session's settings alone. Plugins may send SHOW very often. */
+	public function repeatable_query( string $query ): PDOStatement {
+		$key = implode( ' ', [ (int) $this->is_sql_mode_active( 'ANSI_QUOTES' ), (int) $this->is_sql_mode_active( 'NO_BACKSLASH_ESCAPES' ), $query ] );
+		if ( ! isset( $this->repeatable[ $key ] ) ) {
+			$result = $this->driver_query( $query );
+			if ( count( $this->repeatable ) < self::MOST_REPEATABLE ) {
+				$this->repeatable[ $key ] = $this->last_sql;
+			}
+			return $result;
+		}
+		return $this->wrap( $this->execute_sqlite_query( $this->repeatable[ $key ] ), $query );
 	}
 
 	/** The same for a SELECT whose results keep their types: decimals are numbers. */

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { phpVersions } from "../../playground/php/versions.ts";
 import { type MysqlLayer, openMysqlLayer } from "../../playground/testing/mysqlLayer.ts";
 
@@ -138,6 +138,37 @@ test("more conditions than SQLite has levels are answered", async () => {
     `SELECT ${some} AS some, NOT (${some}) AS none, ${all} AS every FROM (SELECT 1901 AS n) AS t`,
   );
   expect(rows).toEqual([{ some: "1", none: "0", every: "0" }]);
+});
+
+describe("a megabyte is answered, however many parts of it are compared with each other", () => {
+  const list = (from: number, to: number) => JSON.stringify(Array.from({ length: to - from }, (_, at) => from + at));
+  const words = (count: number, word: (at: number) => string) => Array.from({ length: count }, (_, at) => word(at));
+
+  test.each([
+    ["lists with nothing in common", `JSON_OVERLAPS('${list(0, 80_000)}', '${list(80_000, 160_000)}')`, "0"],
+    ["lists in lists", `JSON_CONTAINS('${list(0, 80_000)}', '${list(0, 80_000)}')`, "1"],
+    ["a path", `JSON_EXTRACT('{"a": {"a": 1}}', '$${".a".repeat(500_000)}')`, null],
+    ["a path with wildcards", `JSON_EXTRACT('{"a": {"b": 1}}', '$${"**".repeat(400_000)}.b')`, "[1]"],
+  ])("%s", async (_, expression, value) => {
+    expect(await layer.value(expression)).toBe(value);
+  });
+
+  test("words and beginnings of words", async () => {
+    const text = words(80_000, (at) => `text${at}`).join(" ");
+    const searches = [
+      words(80_000, (at) => `word${at}`).join(" "),
+      [...words(80_000, (at) => `word${at}*`), "text79999*"].join(" "),
+      [...words(40_000, (at) => `"word${at} word"`), '"text5 text6"'].join(" "),
+    ];
+    const found = searches.map((search) => `MATCH (t) AGAINST ('${search}' IN BOOLEAN MODE) AS found`);
+    const answers = await layer.run(
+      "CREATE TABLE megabytes (t LONGTEXT, FULLTEXT KEY t (t))",
+      `INSERT INTO megabytes VALUES ('${text}')`,
+      ...found.map((match) => `SELECT ${match} FROM megabytes`),
+      "DROP TABLE megabytes",
+    );
+    expect(answers.slice(2, 5)).toMatchObject(["0", "1", "1"].map((found) => ({ rows: [{ found }] })));
+  });
 });
 
 test("texts, names and comments without an end are errors without a warning", async () => {

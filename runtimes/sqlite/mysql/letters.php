@@ -14,6 +14,8 @@ final class Letters {
 
 	/** @var array<string, string>|null */
 	private static ?array $folded = null;
+	/** @var array<string, string>|null Opening the file for each letter of a pattern takes a while. */
+	private static ?array $groups = null;
 	/** @var array<string, string> Expressions for patterns of LIKE. */
 	private static array $patterns = [];
 
@@ -109,6 +111,6 @@ final class Letters {
 
 	/** All letters and digits beyond ASCII that are equal to others, by these. @return array<string, string> */
 	private static function groups(): array {
-		return require __DIR__ . '/letterGroups.php';
+		return self::$groups ??= require __DIR__ . '/letterGroups.php';
 	}
 }

@@ -130,6 +130,26 @@ describe("a session's time zone", () => {
 });
 
 describe("information_schema", () => {
+  test("SHOW TABLE STATUS can be repeated: SQLite gets no more statements for more tables", async () => {
+    const few = (await layer.translated("SHOW TABLE STATUS")).length;
+    const answers = await layer.run(
+      "CREATE TABLE again_1 (a INT)",
+      "SHOW TABLE STATUS LIKE 'again\\_%'",
+      "INSERT INTO again_1 VALUES (1), (2)",
+      "CREATE TABLE again_2 (a INT)",
+      "SHOW TABLE STATUS LIKE 'again\\_%'",
+      "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'",
+      "SHOW TABLE STATUS LIKE 'again\\_%'",
+    );
+    expect(await layer.translated("SHOW TABLE STATUS")).toHaveLength(few);
+    await layer.rows("DROP TABLE again_1, again_2");
+    expect([answers[1], answers[4], answers[6]]).toMatchObject([
+      { rows: [{ Name: "again_1", Rows: "0" }] },
+      { rows: [{ Rows: "2" }, { Name: "again_2", Rows: "0" }] },
+      { rows: [] },
+    ]);
+  });
+
   test("TABLES and SHOW TABLE STATUS have rows and sizes", async () => {
     const where = "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'sized'";
     await layer.rows(

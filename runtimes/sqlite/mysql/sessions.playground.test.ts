@@ -137,6 +137,16 @@ describe("MATCH … AGAINST", () => {
     expect((await lines(`SELECT id FROM notes WHERE MATCH ${match} ORDER BY id`)).join(" ")).toBe(expected);
   });
 
+  test("finds each of many words as it finds it alone", async () => {
+    const others = Array.from({ length: 30 }, (_, at) => `other${at}`).join(" ");
+    for (const term of ["apple", "app*", '"banana split"', '"split banana"', "apple's", "_apple", "-baked", "+pie"]) {
+      const match = (search: string) => `MATCH (title, body) AGAINST ('${search.replace("'", "''")}' IN BOOLEAN MODE)`;
+      const [alone, among] = [match(term), match(`${others} ${term}`)];
+      const rows = await lines(`SELECT ${alone}, ${among} FROM notes`);
+      expect(rows.map((row) => new Set(row.split(" ")).size)).toEqual([1, 1, 1, 1]);
+    }
+  });
+
   test("ranks rows by how often words are found", async () => {
     const match = "MATCH (title, body) AGAINST ('apple banana')";
     expect(await lines(`SELECT id FROM notes WHERE ${match} ORDER BY ${match} DESC, id`)).toEqual(["3", "1", "2"]);

@@ -17,7 +17,10 @@ final class Fulltext_Functions extends Function_Set {
 		...[ 'will', 'with', 'www' ],
 	];
 
-	/** @var array<string, array<array{sign: string, expression: string}>> Terms by mode and search. */
+	/** Up to so many terms are looked for one by one. For more, the words of a text are counted once. */
+	private const FEW_TERMS = 20;
+
+	/** @var array<string, array<array{sign: string, words: string, is_beginning: bool}>> Terms by mode and search. */
 	private array $searches = [];
 
 	/** How well a row matches; 0 if it does not. Each text of the row is an argument. */
@@ -30,13 +33,15 @@ final class Fulltext_Functions extends Function_Set {
 		return self::relevance( $this->searches[ $key ], Letters::fold( implode( "\n", $texts ) ) );
 	}
 
-	/** @param array<array{sign: string, expression: string}> $terms */
+	/** @param array<array{sign: string, words: string, is_beginning: bool}> $terms */
 	private static function relevance( array $terms, string $text ): float {
 		$relevance    = 0.0;
 		$has_optional = false;
 		$has_required = false;
-		foreach ( $terms as [ 'sign' => $sign, 'expression' => $expression ] ) {
-			$found = (int) preg_match_all( $expression, $text );
+		$counts       = count( $terms ) > self::FEW_TERMS ? new Word_Counts( $text, $terms ) : null;
+		foreach ( $terms as $term ) {
+			$sign  = $term['sign'];
+			$found = $counts?->of( $term ) ?? (int) preg_match_all( self::expression( $term ), $text );
 			if ( ( '-' === $sign && $found > 0 ) || ( '+' === $sign && 0 === $found ) ) {
 				return 0.0;
 			}
@@ -76,10 +81,70 @@ final class Fulltext_Functions extends Function_Set {
 	}
 
 	private static function term( string $sign, string $words, bool $is_beginning = false ): array {
-		$expression = preg_replace( '/\s+/u', '[^\pL\pN_]+', preg_quote( trim( $words ), '/' ) );
 		return [
-			'sign'       => $sign,
-			'expression' => '/(?<![\pL\pN_])' . $expression . ( $is_beginning ? '' : '(?![\pL\pN_])' ) . '/u',
+			'sign'         => $sign,
+			'words'        => trim( $words ),
+			'is_beginning' => $is_beginning,
 		];
+	}
+
+	private static function expression( array $term ): string {
+		$words = preg_replace( '/\s+/u', '[^\pL\pN_]+', preg_quote( $term['words'], '/' ) );
+		return '/(?<![\pL\pN_])' . $words . ( $term['is_beginning'] ? '' : '(?![\pL\pN_])' ) . '/u';
+	}
+}
+
+/** How often the words of a text, and beginnings of them, occur. */
+final class Word_Counts {
+	private const WORD = '/[\pL\pN]+/u';
+
+	/** @var array<string, int> */
+	private array $words;
+	/** @var array<string, int> */
+	private array $beginnings = [];
+
+	/** @param array<array{words: string, is_beginning: bool}> $terms The terms that will be asked for. */
+	public function __construct( string $text, array $terms ) {
+		$this->words = array_count_values( self::words_of( $text ) );
+		$lengths     = [];
+		foreach ( $terms as $term ) {
+			if ( $term['is_beginning'] ) {
+				$lengths[ strlen( $term['words'] ) ] = true;
+			}
+		}
+		ksort( $lengths );
+		foreach ( [] === $lengths ? [] : $this->words as $word => $count ) {
+			$this->count_beginnings( (string) $word, $count, array_keys( $lengths ) );
+		}
+	}
+
+	/** Returns how often a term occurs, or null if only the text itself can tell: for phrases with words that all occur. */
+	public function of( array $term ): ?int {
+		$words = self::words_of( $term['words'] );
+		if ( [ $term['words'] ] === $words ) {
+			return ( $term['is_beginning'] ? $this->beginnings : $this->words )[ $term['words'] ] ?? 0;
+		}
+		foreach ( $term['is_beginning'] ? array_slice( $words, 0, -1 ) : $words as $word ) {
+			if ( ! isset( $this->words[ $word ] ) ) {
+				return 0;
+			}
+		}
+		return null;
+	}
+
+	/** @return string[] */
+	private static function words_of( string $text ): array {
+		return preg_match_all( self::WORD, $text, $words ) > 0 ? $words[0] : [];
+	}
+
+	/** @param int[] $lengths In bytes, ascending. */
+	private function count_beginnings( string $word, int $count, array $lengths ): void {
+		foreach ( $lengths as $length ) {
+			if ( $length > strlen( $word ) ) {
+				return;
+			}
+			$beginning                      = substr( $word, 0, $length );
+			$this->beginnings[ $beginning ] = ( $this->beginnings[ $beginning ] ?? 0 ) + $count;
+		}
 	}
 }

@@ -9,6 +9,10 @@ final class Table_Functions extends Function_Set {
 	private const PAGE = 16384;
 	private const SAMPLE = 50;
 
+	/** The statement whose tables have been measured. */
+	private int $statement = -1;
+	/** @var array<string, array<string, int>> Figures by table. */
+	private array $figures = [];
 	/** @var array<string, Members> By the type of their column. */
 	private array $members = [];
 
@@ -24,28 +28,35 @@ final class Table_Functions extends Function_Set {
 	}
 
 	/** Returns a column of `information_schema.TABLES`. */
-	public function mysql_table_figure( string $table, string $figure ): ?int {
-		$rows = (int) $this->value( 'SELECT COUNT(*) FROM %s', $table );
-		switch ( $figure ) {
-			case 'TABLE_ROWS':
-				return $rows;
-			case 'AVG_ROW_LENGTH':
-				return 0 === $rows ? 0 : intdiv( $this->data_length( $table, $rows ), $rows );
-			case 'DATA_LENGTH':
-				return $this->data_length( $table, $rows );
-			default:
-				return $this->index_length( $table, $rows );
+	public function mysql_table_figure( string $table, string $figure ): int {
+		if ( $this->statement !== $this->driver->statement_count() ) {
+			$this->statement = $this->driver->statement_count();
+			$this->figures   = [];
 		}
+		$this->figures[ $table ] ??= $this->measured( $table );
+		return $this->figures[ $table ][ $figure ];
+	}
+
+	/** @return array<string, int> */
+	private function measured( string $table ): array {
+		$name = Schema::quoted( $table );
+		$rows = (int) $this->driver->get_sqlite_pdo()->query( "SELECT COUNT(*) FROM $name" )->fetchColumn();
+		$data = $this->data_length( $table, $rows );
+		return [
+			'TABLE_ROWS'     => $rows,
+			'AVG_ROW_LENGTH' => 0 === $rows ? 0 : intdiv( $data, $rows ),
+			'DATA_LENGTH'    => $data,
+			'INDEX_LENGTH'   => $this->index_length( $table, $rows ),
+		];
 	}
 
 	private function data_length( string $table, int $rows ): int {
-		$sql     = 'SELECT name FROM pragma_table_info(?)';
-		$columns = $this->driver->execute_sqlite_query( $sql, [ $table ] )->fetchAll( \PDO::FETCH_COLUMN );
+		$columns = $this->about( 'SELECT name FROM pragma_table_info(?)', $table )->fetchAll( \PDO::FETCH_COLUMN );
 		$lengths = array_map( static fn ( string $name ) => 'IFNULL(OCTET_LENGTH(' . Schema::quoted( $name ) . '), 0)', $columns );
 		$size    = implode( ' + ', $lengths );
 		$name    = Schema::quoted( $table );
 		$limit   = self::SAMPLE;
-		$average = (float) $this->driver->execute_sqlite_query(
+		$average = (float) $this->driver->get_sqlite_pdo()->query(
 			"SELECT AVG(size) FROM (
 				SELECT $size AS size FROM (SELECT * FROM $name LIMIT $limit)
 				UNION ALL SELECT $size FROM (SELECT * FROM $name ORDER BY rowid DESC LIMIT $limit)
@@ -55,16 +66,18 @@ final class Table_Functions extends Function_Set {
 	}
 
 	private function index_length( string $table, int $rows ): int {
-		$keys = (int) $this->driver->execute_sqlite_query( 'SELECT COUNT(*) FROM pragma_index_list(?)', [ $table ] )->fetchColumn();
+		$keys = (int) $this->about( 'SELECT COUNT(*) FROM pragma_index_list(?)', $table )->fetchColumn();
 		return $keys * self::pages( $rows * 24 );
+	}
+
+	/** Asks SQLite itself: for the driver, it is not a statement of the session. */
+	private function about( string $sql, string $table ): \PDOStatement {
+		$statement = $this->driver->get_sqlite_pdo()->prepare( $sql );
+		$statement->execute( [ $table ] );
+		return $statement;
 	}
 
 	private static function pages( float $bytes ): int {
 		return max( 1, (int) ceil( $bytes / self::PAGE ) ) * self::PAGE;
-	}
-
-	/** @return mixed */
-	private function value( string $sql, string $table ) {
-		return $this->driver->execute_sqlite_query( sprintf( $sql, Schema::quoted( $table ) ) )->fetchColumn();
 	}
 }

@@ -138,14 +138,15 @@ final class Show implements Statement {
 		$like      = null === $condition ? null : $condition->get_first_child_node( 'likeClause' );
 		$where     = null === $condition ? '' : substr( $this->query, $condition->get_start(), $condition->get_length() );
 		$quoted    = "'" . addcslashes( $database, "\\'" ) . "'";
-		return $this->driver->driver_query(
-			"SELECT * FROM (SELECT TABLE_NAME AS Name, ENGINE AS Engine, VERSION AS Version, ROW_FORMAT AS Row_format, TABLE_ROWS AS `Rows`,
+		$listing   = "SELECT * FROM (SELECT TABLE_NAME AS Name, ENGINE AS Engine, VERSION AS Version, ROW_FORMAT AS Row_format, TABLE_ROWS AS `Rows`,
 				AVG_ROW_LENGTH AS Avg_row_length, DATA_LENGTH AS Data_length, MAX_DATA_LENGTH AS Max_data_length, INDEX_LENGTH AS Index_length,
 				DATA_FREE AS Data_free, `AUTO_INCREMENT` AS Auto_increment, CREATE_TIME AS Create_time, UPDATE_TIME AS Update_time,
 				CHECK_TIME AS Check_time, TABLE_COLLATION AS Collation, CHECKSUM AS Checksum, CREATE_OPTIONS AS Create_options,
 				TABLE_COMMENT AS Comment FROM information_schema.TABLES WHERE TABLE_SCHEMA = $quoted) AS listing "
-			. ( null === $like ? $where : "WHERE Name $where" ) . ' ORDER BY Name'
-		);
+			. ( null === $like ? $where : "WHERE Name $where" ) . ' ORDER BY Name';
+		// WHERE may contain anything, also what depends on the time.
+		$is_repeatable = null !== $like || '' === $where;
+		return $is_repeatable ? $this->driver->repeatable_query( $listing ) : $this->driver->driver_query( $listing );
 	}
 
 	private function create( string $what ): ?PDOStatement {

@@ -5,7 +5,7 @@ use stdClass;
 
 /** JSON values as MySQL reads and writes them: objects are `stdClass`, so that `{}` and `[]` differ. */
 final class Json {
-	private const DEPTH = 512;
+	public const DEPTH = 512;
 
 	/** Returns whether a text is JSON, and the value it stands for. */
 	public static function read( string $text, &$value ): bool {
@@ -69,8 +69,10 @@ final class Json {
 	/** Whether each part of the candidate is in the target, as JSON_CONTAINS means it. */
 	public static function contains( $target, $candidate ): bool {
 		if ( is_array( $target ) ) {
+			[ $scalars, $others ] = self::parts( $target );
 			foreach ( is_array( $candidate ) ? $candidate : [ $candidate ] as $wanted ) {
-				if ( ! self::any( $target, static fn ( $each ) => self::contains( $each, $wanted ) ) ) {
+				$is_there = isset( $scalars[ self::key( $wanted ) ?? '' ] );
+				if ( ! $is_there && ! self::any( $others, static fn ( $each ) => self::contains( $each, $wanted ) ) ) {
 					return false;
 				}
 			}
@@ -95,8 +97,36 @@ final class Json {
 		if ( $a instanceof stdClass && $b instanceof stdClass ) {
 			return self::any( array_keys( (array) $a ), static fn ( $key ) => property_exists( $b, (string) $key ) && self::equal( $a->{$key}, $b->{$key} ) );
 		}
-		$others = is_array( $b ) ? $b : [ $b ];
-		return self::any( is_array( $a ) ? $a : [ $a ], static fn ( $each ) => self::any( $others, static fn ( $other ) => self::equal( $each, $other ) ) );
+		[ $scalars, $others ] = self::parts( is_array( $b ) ? $b : [ $b ] );
+		$is_shared            = static function ( $each ) use ( $scalars, $others ) {
+			$key = self::key( $each );
+			return null === $key ? self::any( $others, static fn ( $other ) => self::equal( $each, $other ) ) : isset( $scalars[ $key ] );
+		};
+		return self::any( is_array( $a ) ? $a : [ $a ], $is_shared );
+	}
+
+	/** Divides values into scalars, as keys of a list, and others: looking for each of many values in all of a list would take very long. */
+	private static function parts( array $values ): array {
+		$scalars = [];
+		$others  = [];
+		foreach ( $values as $value ) {
+			$key = self::key( $value );
+			if ( null === $key ) {
+				$others[] = $value;
+			} else {
+				$scalars[ $key ] = true;
+			}
+		}
+		return [ $scalars, $others ];
+	}
+
+	/** A text that is the same for equal scalars, and for no others; null for lists and objects. */
+	private static function key( $value ): ?string {
+		if ( is_int( $value ) || is_float( $value ) ) {
+			// 0 and -0 are equal.
+			return 'number ' . pack( 'E', 0.0 === (float) $value ? 0.0 : $value );
+		}
+		return is_scalar( $value ) || null === $value ? gettype( $value ) . ' ' . $value : null;
 	}
 
 	/** RFC 7396: the second value's keys replace the first's, and null removes. */

@@ -5,10 +5,13 @@ use stdClass;
 
 /** A path such as `$.list[0].name`, with MySQL's wildcards `*`, `[*]` and `**`. */
 final class Json_Path {
-	private const LEG = '/\G\s*(?:\.\s*(?<key>\*|[\p{L}_$][\p{L}\p{N}_$]*|"(?:[^"\\\\]|\\\\.)*")|\[\s*(?<index>\*|\d+|last(?:\s*-\s*\d+)?)\s*\]|(?<any>\*\*))/u';
+	private const LEG = '/\G\s*(?:\.\s*(?<key>\*|[\p{L}_$][\p{L}\p{N}_$]*|"(?:[^"\\\\]|\\\\.)*")|\[\s*(?<index>\*|\d+|last(?:\s*-\s*\d+)?)\s*\]|(?<any>(?:\*\*)++))/u';
 
 	/** @var array<array{0: string, 1: string|int}> Kind of leg, and its key or index; negative indexes count from the end. */
 	private array $legs = [];
+
+	/** No document has so many levels. A longer path would take a long time to read. */
+	private const MOST_LEGS = Json::DEPTH;
 
 	/** Returns null if the text is no path. */
 	public static function parse( string $text ): ?self {
@@ -18,7 +21,7 @@ final class Json_Path {
 		}
 		$path = new self();
 		for ( $at = 1, $length = strlen( $text ); $at < $length; $at += strlen( $found[0] ) ) {
-			if ( 1 !== preg_match( self::LEG, $text, $found, PREG_UNMATCHED_AS_NULL, $at ) ) {
+			if ( 1 !== preg_match( self::LEG, $text, $found, PREG_UNMATCHED_AS_NULL, $at ) || count( $path->legs ) >= self::MOST_LEGS ) {
 				return null;
 			}
 			$path->legs[] = self::leg( $found );
