@@ -117,6 +117,17 @@ describe("a transaction", () => {
     expect(await run("echo $wpdb->dbh->get_sqlite_pdo()->query('PRAGMA busy_timeout')->fetchColumn();")).toBe("50000");
   }, 90_000);
 
+  test("that writes many megabytes keeps nobody from reading", async () => {
+    const held = await openTransaction(
+      "importing",
+      `INSERT INTO $wpdb->postmeta (meta_key, meta_value) VALUES ('big', '" . str_repeat('x', 9000000) . "')`,
+    );
+    expect(await run("echo get_option('home') !== '';")).toBe("1");
+    await held.end();
+    expect(await held.finished).toBe("end");
+    expect(lines).toEqual([]);
+  }, 90_000);
+
   test("that only reads holds nobody up", async () => {
     const held = await openTransaction("reading", "SELECT option_value FROM $wpdb->options");
     expect(await run("var_dump(update_option('meanwhile', uniqid()));")).toBe("bool(true)\n");

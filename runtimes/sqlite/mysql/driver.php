@@ -30,6 +30,11 @@ class Driver extends \WP_MySQL_On_SQLite {
 	];
 
 	private const MOST_REPEATABLE = 100;
+	/**
+	 * Pages of 4 KB. When a transaction has changed more, SQLite writes into the database's file before the end, and nobody can
+	 * read until then. Its own limit is 2 MB.
+	 */
+	private const MOST_CHANGED_PAGES = 16384;
 
 	private Functions $functions;
 	/** Not set while the driver itself is being set up. */
@@ -75,6 +80,7 @@ class Driver extends \WP_MySQL_On_SQLite {
 	public function __construct( string $dsn, ?string $username = null, ?string $password = null, ?array $options = null ) {
 		$errors     = [ PDO::ATTR_ERRMODE => PDO::ERRMODE_EXCEPTION ];
 		$connection = new Connection( 'sqlite:' . self::path_in( $dsn ), null, null, $errors );
+		$connection->exec( 'PRAGMA cache_spill = ' . self::MOST_CHANGED_PAGES );
 		parent::__construct( $dsn, $username, $password, [ 'sqlite_pdo' => $connection ] + ( $options ?? [] ) );
 		$this->columns            = new Columns( $this );
 		$this->functions          = new Functions( $this );

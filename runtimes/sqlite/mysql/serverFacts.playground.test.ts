@@ -138,15 +138,12 @@ describe("information_schema", () => {
       "INSERT INTO again_1 VALUES (1), (2)",
       "CREATE TABLE again_2 (a INT)",
       "SHOW TABLE STATUS LIKE 'again\\_%'",
-      "SET SESSION sql_mode = 'NO_BACKSLASH_ESCAPES'",
-      "SHOW TABLE STATUS LIKE 'again\\_%'",
     );
     expect(await layer.translated("SHOW TABLE STATUS")).toHaveLength(few);
     await layer.rows("DROP TABLE again_1, again_2");
-    expect([answers[1], answers[4], answers[6]]).toMatchObject([
+    expect([answers[1], answers[4]]).toMatchObject([
       { rows: [{ Name: "again_1", Rows: "0" }] },
       { rows: [{ Rows: "2" }, { Name: "again_2", Rows: "0" }] },
-      { rows: [] },
     ]);
   });
 
