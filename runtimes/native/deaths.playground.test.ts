@@ -53,6 +53,10 @@ function masters(below = process.pid): readonly number[] {
   return all.filter((pid) => !children.has(pid));
 }
 
+/** `before`: the masters that there were. Code may have been compiled by one of them. Linux may miss a child while another one ends. */
+const expectNoOtherMaster = (before: readonly number[]) =>
+  expect.poll(() => masters().filter((pid) => !before.includes(pid))).toEqual([]);
+
 const get = (url: string, changes: Partial<PhpRequest> = {}) => visitorOf(world.serving, site).get(url, changes);
 const hello = async (changes: Partial<PhpRequest> = {}) =>
   expect((await get("/hello.php", changes)).text).toBe("hello");
@@ -79,19 +83,52 @@ async function endAllPhp(): Promise<void> {
 describe("a child", () => {
   test("that is killed before its first byte fails its request only", async () => {
     const [outcome] = await beginSlow({});
-    const [master] = masters();
-    killAll(descendantsOf(master ?? 0));
+    const before = masters();
+    killAll(before.flatMap(descendantsOf));
     expect(await outcome).toBe("crashed");
     await hello();
+    await expectNoOtherMaster(before);
   });
 
   test("that is killed after its first byte breaks off its response", async () => {
     const request = exampleRequest(site.wordpress.address, { url: "/half.php", script: "/half.php" });
     const response = await world.serving.handle(site.environment.id, request);
-    killAll(descendantsOf(masters()[0] ?? 0));
+    const before = masters();
+    killAll(before.flatMap(descendantsOf));
     await expect(text(response.body)).rejects.toMatchObject({ reason: "crashed" });
     await response.finished;
     await hello();
+    await expectNoOtherMaster(before);
+  });
+
+  test("whose script exceeds its time is replaced, and php-fpm stays although nothing else runs", async () => {
+    await hello();
+    const before = masters();
+    const children = before.flatMap(descendantsOf);
+    for (const _ of [1, 2, 3]) {
+      expect(await outcomeOf(get("/slow.php", { deadlineSeconds: 0.2 }))).toBe("deadline");
+      await hello();
+    }
+    await expectNoOtherMaster(before);
+    expect(before.flatMap(descendantsOf)).not.toEqual(children);
+  });
+
+  test("whose successor fails too is not trusted: php-fpm is replaced", async () => {
+    await hello();
+    const before = masters();
+    for (const _ of [1, 2]) expect(await outcomeOf(get("/slow.php", { deadlineSeconds: 0.2 }))).toBe("deadline");
+    await hello();
+    await expect.poll(() => masters().filter((pid) => before.includes(pid))).toEqual([]);
+  });
+
+  test("that has died takes no request with it when php-fpm dies afterwards", async () => {
+    await hello();
+    expect(await outcomeOf(get("/slow.php", { deadlineSeconds: 0.2 }))).toBe("deadline");
+    killAll(masters());
+    await expect.poll(sandboxes).toEqual([]);
+    await hello();
+    await endAllPhp();
+    expect(await leftovers()).toBe(0);
   });
 });
 

@@ -27,6 +27,12 @@ export interface Slot {
   pid(): number | null;
   /** Kills its child, in the middle of a script. */
   kill(): void;
+  /** After its child was killed or has died. Resolves when the next connection gets another child: with whether there should be one. */
+  renew(): Promise<boolean>;
+  /** From now on, its php-fpm gets no more workers. */
+  retire(): void;
+  /** Resolves when its php-fpm has ended. */
+  readonly ended: Promise<void>;
   /** Gives it back. Resolves when its child is gone: after `kill` soon, otherwise when it has been idle. */
   free(): Promise<void>;
   readonly messages: MessageSocket;
@@ -141,7 +147,11 @@ export function createSlots(options: SlotsOptions): Slots {
       if (master.usedPartOf(memoryFolder) > mostUsedMemory) forget(key, environment);
     };
     return environment.started.then(
-      (started) => slotOf(started, slot, { dropIfFull: () => dropIfFull(started), give }),
+      (started) => {
+        const isCurrent = () => environments.get(key) === environment;
+        const retire = () => forget(key, environment);
+        return slotOf(started, slot, { dropIfFull: () => dropIfFull(started), isCurrent, retire, give });
+      },
       async (error) => {
         await give();
         throw error;
@@ -169,10 +179,14 @@ function keyOf(environment: ServedEnvironment): string {
 interface Returning {
   /** Leaves the environment's php-fpm to the present workers if its memory is full. */
   readonly dropIfFull: () => void;
+  /** Whether new workers get slots of this php-fpm. */
+  readonly isCurrent: () => boolean;
+  readonly retire: () => void;
   readonly give: () => Promise<void>;
 }
 
-function slotOf({ master, place, readOnly }: Started, slot: number, { dropIfFull, give }: Returning): Slot {
+function slotOf({ master, place, readOnly }: Started, slot: number, returning: Returning): Slot {
+  const { dropIfFull, isCurrent, retire, give } = returning;
   const messages = place.messages[slot];
   if (messages === undefined) throw new Error(`There is no slot ${slot}.`);
   return {
@@ -182,6 +196,13 @@ function slotOf({ master, place, readOnly }: Started, slot: number, { dropIfFull
       master.killSlot(slot);
       dropIfFull();
     },
+    renew: async () => {
+      await master.slotEnded(slot);
+      dropIfFull();
+      return isCurrent();
+    },
+    retire,
+    ended: master.exited,
     free: async () => {
       await master.slotEnded(slot);
       messages.setReceiver(null);

@@ -1,6 +1,7 @@
 /**
  * A worker of the pool that runs PHP in one slot of an environment's php-fpm. Its connection is kept from request to request, and a
- * child of php-fpm with it.
+ * child of php-fpm with it. If a script is ended or dies, its child does too, and the next request gets another one: php-fpm itself and
+ * its compiled code stay.
  */
 import { existsSync } from "node:fs";
 import type { DiskReserve } from "../freeDisk.ts";
@@ -24,7 +25,8 @@ export class FpmWorker implements Worker {
   isBroken = false;
   firstBegan: number | null = null;
   lastUsed = performance.now();
-  readonly #slot: Promise<Slot>;
+  /** Resolves when the slot can run a request. Rejects if it never will. */
+  #slot: Promise<Slot>;
   readonly #deadlineMilliseconds: number;
   readonly #reserve: DiskReserve;
   readonly #exited = Promise.withResolvers<void>();
@@ -34,6 +36,12 @@ export class FpmWorker implements Worker {
   /** The slot that it is connected to. */
   #connectedSlot: Slot | null = null;
   #killedFor: NoAnswerReason | null = null;
+  /** Why the running script was ended. */
+  #scriptEndedFor: NoAnswerReason | null = null;
+  #isRunning = false;
+  /** Scripts that have failed since the last complete response. */
+  #failures = 0;
+  #hasLeft = false;
 
   /** `slot`: rejects if php-fpm does not start. */
   constructor(slot: Promise<Slot>, deadlineSeconds: number, reserve: DiskReserve) {
@@ -43,12 +51,15 @@ export class FpmWorker implements Worker {
     this.exited = this.#exited.promise;
     this.#process = { pid: undefined, exitCode: null, signalCode: null };
     this.#priority = new ProcessPriority(this.#process);
-    slot.catch(() => {
-      this.isBroken = true;
-      // Another attempt would fail, too.
-      this.#killedFor ??= "unavailable";
-      this.#exited.resolve();
-    });
+    slot.then(
+      (taken) => void taken.ended.then(() => this.#leaveUnless(this.#connection !== null, taken)),
+      () => {
+        this.isBroken = true;
+        // Another attempt would fail, too.
+        this.#killedFor ??= "unavailable";
+        this.#exited.resolve();
+      },
+    );
   }
 
   /** 0 until php-fpm has started its child. */
@@ -83,6 +94,7 @@ export class FpmWorker implements Worker {
 
   handle(request: WorkerRequest, body: RequestBody | null, callbacks: RequestCallbacks): Promise<PhpResponse> {
     this.requests += 1;
+    this.#scriptEndedFor = null;
     const deadline = new AbortController();
     const refusal = this.#refusalOf(request);
     const exchange = new Exchange({
@@ -92,7 +104,7 @@ export class FpmWorker implements Worker {
       onDeadline: () => {
         deadline.abort();
         // A read-only request runs elsewhere, and ends itself.
-        if (refusal === null) this.kill("deadline");
+        if (refusal === null) this.#endScript("deadline");
       },
     });
     void this.#run({ exchange, request, body, deadline: deadline.signal, reserve: this.#reserve }, refusal);
@@ -126,14 +138,16 @@ export class FpmWorker implements Worker {
       reserve: this.#reserve,
       onExcess: (reason) => {
         exchange.log(Buffer.from(`${reason}\n`));
-        this.kill("diskFull");
+        this.#endScript("diskFull");
       },
     });
+    this.#isRunning = true;
+    const connection = this.#connectionTo(slot);
     const run = await runInPhp({
       exchange,
       request,
       body,
-      connection: this.#connectionTo(slot),
+      connection,
       messages: slot.messages,
       messageSocketPath: slot.messageSocketPath,
       mail: exchange.callbacks.mail,
@@ -142,8 +156,12 @@ export class FpmWorker implements Worker {
       onResponse: (response) => exchange.respond(response, response.body),
       explain: (cause) => new NoAnswer(this.#reason, "PHP ended before its response was complete.", { cause }),
     });
+    this.#isRunning = run.failure !== null;
     const written = await watch.end();
     if (written > 0) exchange.callbacks.grown?.(written);
+    if (run.failure === null) this.#failures = 0;
+    else await this.#replaceChild(slot, connection, exchange.hasBegun);
+    this.#isRunning = false;
     const isReading = (request.method === "GET" || request.method === "HEAD") && request.task === null;
     const hasWritten = !isReading || written > 0 || run.failure !== null;
     this.#end(exchange, run, hasWritten || slot.databaseState() !== before);
@@ -161,26 +179,67 @@ export class FpmWorker implements Worker {
     const connection = slot.connect();
     this.#connection = connection;
     this.#connectedSlot = slot;
-    void connection.closed.then(() => this.#leave(slot));
+    void connection.closed.then(() => this.#leaveUnless(this.#isRunning, slot));
     return connection;
   }
 
-  async #leave(slot: Slot): Promise<void> {
-    this.isBroken = true;
+  /** Ends the running script and its child, but not php-fpm. */
+  #endScript(reason: NoAnswerReason): void {
+    // Without a child, a request is still waiting for php-fpm.
+    if (this.#connection === null) this.kill(reason);
+    if (this.#killedFor !== null) return;
+    this.#scriptEndedFor ??= reason;
+    this.#connectedSlot?.kill();
+    this.#connection?.close();
+  }
+
+  /** After a failure: the slot gets another child with the next request, or the worker ends. */
+  async #replaceChild(slot: Slot, connection: FastCgiConnection, hasBegun: boolean): Promise<void> {
+    slot.kill();
+    connection.close();
+    await connection.closed;
+    this.#forgetChild();
+    this.#failures += 1;
+    if (this.#failures === maxFailures) slot.retire();
+    if (!hasBegun || this.#killedFor !== null) return void this.#leave(slot);
+    this.#slot = this.#renewed(slot);
+    this.#slot.catch(() => undefined);
+  }
+
+  async #renewed(slot: Slot): Promise<Slot> {
+    if ((await slot.renew()) && !this.#hasLeft) return slot;
+    void this.#leave(slot);
+    throw new Error("The environment's php-fpm gets no more requests.");
+  }
+
+  #forgetChild(): void {
     // Another process may get its id.
     this.#connectedSlot = null;
     this.#process.pid = undefined;
+    this.#connection = null;
+    this.rssBytes = 0;
+    this.#priority.forgetProcess();
+  }
+
+  #leaveUnless(isKept: boolean, slot: Slot): void {
+    if (!isKept) void this.#leave(slot);
+  }
+
+  async #leave(slot: Slot): Promise<void> {
+    if (this.#hasLeft) return;
+    this.#hasLeft = true;
+    this.isBroken = true;
+    this.#forgetChild();
     await slot.free();
     this.#exited.resolve();
   }
 
   get #reason(): NoAnswerReason {
-    return this.#killedFor ?? "crashed";
+    return this.#scriptEndedFor ?? this.#killedFor ?? "crashed";
   }
 
   #end(exchange: Exchange, { failure, isPrivate, isLost, tags, errors }: PhpRun, hasWritten: boolean): void {
     this.lastUsed = performance.now();
-    if (failure !== null) this.isBroken = true;
     if (this.requests === 1) this.yieldToOthers();
     exchange.end({
       failure: failure === null ? null : { reason: this.#reason, cause: failure },
@@ -206,5 +265,8 @@ export class FpmWorker implements Worker {
     );
   }
 }
+
+/** In a row. Then php-fpm may be to blame, for example because its shared memory is damaged. */
+const maxFailures = 2;
 
 const noRun: PhpRun = { failure: null, isPrivate: true, isLost: false, tags: null, errors: "" };

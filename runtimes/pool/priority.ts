@@ -78,6 +78,11 @@ export class ProcessPriority {
     return this.#isYielding || isLoaded ? this.#loadSteps : 0;
   }
 
+  /** The process is gone. Call `apply` when its successor has started. */
+  forgetProcess(): void {
+    this.#currentSteps = 0;
+  }
+
   /** Sets the priority in the system. Call it again when the process has started. */
   apply(): void {
     const { pid, exitCode, signalCode } = this.#child;
