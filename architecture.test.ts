@@ -1,5 +1,5 @@
 /**
- * Checks the imports of all source files against `tools/rooms.ts`. Fails for imports that the table does not allow, for
+ * Checks the imports of all source files against `tools/rooms.ts`, and that only the runtimes know their engines. Fails for imports that the table does not allow, for
  * entries of the table that no import needs, and for cycles of rooms.
  *
  * Test files and the composition roots, which are listed there, may import anything.
@@ -64,6 +64,43 @@ function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | 
   }
   return null;
 }
+
+/** Words that only `runtimes/` may use: what a site's PHP and its database are, and how PHP is made fast. */
+const engineWords =
+  /sqlite|wp-includes|\bspares?\b|\bspare[A-Z]|SPARE_|\bcompiled ?(?:php|version)|web-?assembly|\bopcodes?\b|php-?fpm/i;
+
+/** Files outside `runtimes/` that use such words nevertheless, and why. */
+const engineWordExceptions: Readonly<Record<string, string>> = {
+  "contract/sites/runtime.ts": "tells customers what the two runtimes are, between which they choose",
+  "dns/message/readPacket.ts": "opcodes of DNS",
+  "dns/message/reply.ts": "opcodes of DNS",
+  "edge/files/sensitiveNames.ts": "customers' own files, which may be databases of any kind",
+  "server/edgeServing.ts": "connects the edge with the engines",
+  "server/operations/steps/fetchWordPress.ts": "looks into a copy of WordPress that was downloaded",
+  "server/operator/commands.ts": "tells the operator what a folder must have to be added as a PHP version",
+  "server/packages/mirrorAnswers.ts": "an address of WordPress's icon",
+  "server/settings/settingChecks.ts": "the former name of a setting",
+};
+
+/** Benchmarks and tools are about the engines themselves. */
+const isAboveRuntimes = (file: string): boolean =>
+  !isTestCode(file) && !["runtimes/", "bench/", "tools/"].some((room) => file.startsWith(room));
+
+test("nothing above the runtimes knows what PHP and databases are made of", () => {
+  const found = files.filter((file) => isAboveRuntimes(file) && engineWords.test(readFileSync(file, "utf8")));
+  expect(found.toSorted()).toEqual(Object.keys(engineWordExceptions).toSorted());
+});
+
+test.each([
+  "overlays: { 'wp-includes': core }",
+  "const mark = 'Not supported on SQLite'",
+  "SITEWRIGHT_SPARE_WORKERS",
+  "spareWorkers: 1",
+  "two spares",
+  "compiledPhpVersions",
+])("a text of an engine is recognised: %s", (text) => {
+  expect(text).toMatch(engineWords);
+});
 
 describe("imports", () => {
   test("every source file belongs to a room", () => {

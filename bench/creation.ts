@@ -35,12 +35,12 @@ export async function measureCreation(installation: Installation, name: string, 
   return { address, acceptedMilliseconds, firstPageMilliseconds };
 }
 
-/** Waits until `count` spare workers are warm, as on a machine that was idle for a minute. */
-export async function untilSparesAreWarm(adminSocket: string, count: number): Promise<void> {
+/** Waits until `count` prepared workers are warm, as on a machine that was idle for a minute. */
+export async function untilWorkersArePrepared(adminSocket: string, count: number): Promise<void> {
   await until(
     async () => {
-      const { readyWorkers } = await edgeStatus(adminSocket);
-      if (readyWorkers < count) throw new Error(`${readyWorkers} of ${count} spare workers are warm`);
+      const { preparedWorkers } = await edgeStatus(adminSocket);
+      if (preparedWorkers < count) throw new Error(`${preparedWorkers} of ${count} prepared workers are warm`);
     },
     { deadlineSeconds: 120, intervalMilliseconds: 50 },
   );

@@ -8,7 +8,7 @@ import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import { createFolder, type Installation, startHere } from "@sitewright/e2e/installation.ts";
 import { type CreatedSite, createSite, followOperation } from "@sitewright/e2e/sites.ts";
 import type { Page } from "playwright-core";
-import { untilSparesAreWarm } from "./creation.ts";
+import { untilWorkersArePrepared } from "./creation.ts";
 import { memoryAtRest, memoryOf, untilAllSleep } from "./memory.ts";
 import { atMost, atMostBytes, type Figure } from "./report.ts";
 import { median, timed } from "./statistics.ts";
@@ -21,7 +21,7 @@ export async function measureDailyUse(): Promise<Figure[]> {
   const home = await createFolder();
   const run = await mkdtemp(join(tmpdir(), "sw-run-"));
   // Sites fall asleep sooner than by default, which changes nothing else.
-  const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_IDLE_SECONDS: "20", SITEWRIGHT_SPARE_WORKERS: "1" };
+  const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_IDLE_SECONDS: "20", SITEWRIGHT_PREPARED_WORKERS: "1" };
   let installation = await startHere(home.folder, settings);
   try {
     const starts: number[] = [];
@@ -32,7 +32,7 @@ export async function measureDailyUse(): Promise<Figure[]> {
       installation = restart.value;
     }
     const adminSocket = join(run, "edge.sock");
-    await untilSparesAreWarm(adminSocket, 1);
+    await untilWorkersArePrepared(adminSocket, 1);
     const idleBytes = await memoryAtRest(installation);
     const site = await createSite(installation, { display_name: "Site 1" });
     const commands = await repeated(() => runWpCli(installation, site));
@@ -46,7 +46,7 @@ export async function measureDailyUse(): Promise<Figure[]> {
     const times = `median of ${repetitions}`;
     return [
       atMost(`later npm start, ${times}`, median(starts), 3_000),
-      atMostBytes("memory of all processes without a site", idleBytes, 600e6, "one warm spare worker"),
+      atMostBytes("memory of all processes without a site", idleBytes, 600e6, "one prepared worker"),
       atMostBytes(`memory with ${sleepingSites} sleeping sites`, asleepBytes, Number.POSITIVE_INFINITY, ""),
       atMost(`wp option get, ${times}`, median(commands), 2_000),
       atMost(`dashboard through a login link, ${times}`, median(dashboards), Number.POSITIVE_INFINITY),

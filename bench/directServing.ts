@@ -31,7 +31,7 @@ export async function serveDirectly(
     credentialOf: () => "",
     edgePort: () => Number(new URL(installation.firstRun.sites_url).port),
     siteSuffix: "localhost",
-    spareWorkers: 0,
+    preparedWorkers: 0,
     maxWorkers: 2,
     requestDeadlineSeconds: 60,
     idleSeconds: 300,

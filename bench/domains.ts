@@ -102,7 +102,7 @@ export async function measureDomains(clone: string, data: string): Promise<Figur
     SITEWRIGHT_DATA: join(folder, "data"),
     SITEWRIGHT_RUN: join(folder, "run"),
     SITEWRIGHT_ASSETS: join(data, "assets"),
-    SITEWRIGHT_SPARE_WORKERS: "1",
+    SITEWRIGHT_PREPARED_WORKERS: "1",
     SITEWRIGHT_EDGE_PORT: String(edgePort),
     SITEWRIGHT_EDGE_TLS_PORT: String(tlsPort),
     SITEWRIGHT_EDGE_ADDRESSES: "127.0.0.1",

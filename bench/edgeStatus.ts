@@ -5,8 +5,8 @@ import { json } from "node:stream/consumers";
 interface EdgeStatus {
   /** PHP workers of sites. */
   readonly workers: readonly unknown[];
-  /** Number of warm spare workers. */
-  readonly readyWorkers: number;
+  /** Number of prepared workers. */
+  readonly preparedWorkers: number;
   /** `compiledPhpVersions`: versions that WordPress is compiled for. */
   readonly machinery: { readonly compiledPhpVersions: readonly string[] };
 }
@@ -27,8 +27,8 @@ export function edgeStatus(adminSocket: string): Promise<EdgeStatus> {
 
 function isEdgeStatus(value: unknown): value is EdgeStatus {
   if (typeof value !== "object" || value === null) return false;
-  if (!("workers" in value && "readyWorkers" in value && "machinery" in value)) return false;
-  return Array.isArray(value.workers) && typeof value.readyWorkers === "number" && isMachinery(value.machinery);
+  if (!("workers" in value && "preparedWorkers" in value && "machinery" in value)) return false;
+  return Array.isArray(value.workers) && typeof value.preparedWorkers === "number" && isMachinery(value.machinery);
 }
 
 function isMachinery(value: unknown): value is EdgeStatus["machinery"] {

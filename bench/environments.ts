@@ -216,7 +216,7 @@ async function measurePhp(installation: Installation): Promise<Figure[]> {
 }
 
 /**
- * Runs all measurements on new sites. `ready` waits until spare workers are warm, `compiled` until every PHP version is
+ * Runs all measurements on new sites. `ready` waits until prepared workers are warm, `compiled` until every PHP version is
  * compiled.
  */
 export async function measureEnvironments(

@@ -13,7 +13,7 @@ import { loadConfig } from "@sitewright/server/settings/config.ts";
 import { measureActivity } from "./activity.ts";
 import { measureBackups } from "./backups.ts";
 import { measureCache } from "./cache.ts";
-import { type Creation, measureCreation, untilSparesAreWarm } from "./creation.ts";
+import { type Creation, measureCreation, untilWorkersArePrepared } from "./creation.ts";
 import { measureDailyUse } from "./dailyUse.ts";
 import { measureDns } from "./dns.ts";
 import { measureDnsRecords } from "./dnsRecords.ts";
@@ -220,15 +220,15 @@ const clone = await cloneRepository();
 const run = await mkdtemp(join(tmpdir(), "sw-run-"));
 await using mirror = await startMirror();
 // As on a server where many sites are created at once.
-const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_WPORG_URL: mirror.url, SITEWRIGHT_SPARE_WORKERS: "20" };
+const settings = { SITEWRIGHT_RUN: run, SITEWRIGHT_WPORG_URL: mirror.url, SITEWRIGHT_PREPARED_WORKERS: "20" };
 const [figures, installation]: [Figure[], Installation] = isSelected("starts")
   ? await measureStarts(clone.folder, settings)
   : [[], await start(clone.folder, settings)];
 try {
   const adminSocket = join(run, "edge.sock");
-  const { spareWorkers } = loadConfig(settings);
+  const { preparedWorkers } = loadConfig(settings);
   const untilReady = async () => {
-    await untilSparesAreWarm(adminSocket, spareWorkers);
+    await untilWorkersArePrepared(adminSocket, preparedWorkers);
     await untilIdle();
   };
   if (isSelected("creation")) {
@@ -239,7 +239,7 @@ try {
     log(`${sites} sites, one after the other without a pause …`);
     await untilReady();
     figures.push(
-      ...(await creationFigures(`no pause, ${spareWorkers} spares`, () =>
+      ...(await creationFigures(`no pause, ${preparedWorkers} prepared workers`, () =>
         createSequentially(installation, "Rapid", async () => undefined),
       )),
     );

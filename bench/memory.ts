@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Installation } from "@sitewright/e2e/installation.ts";
 import { descendants } from "@sitewright/e2e/processes.ts";
 import { until } from "@sitewright/e2e/until.ts";
-import { untilSparesAreWarm } from "./creation.ts";
+import { untilWorkersArePrepared } from "./creation.ts";
 import { edgeStatus } from "./edgeStatus.ts";
 import { untilIdle } from "./machine.ts";
 
@@ -29,7 +29,7 @@ export async function memoryAtRest(installation: Installation): Promise<number> 
   return memoryOf(installation);
 }
 
-/** Waits until no site has a worker, and one spare worker is warm. */
+/** Waits until no site has a worker, and one worker is prepared. */
 export async function untilAllSleep(adminSocket: string): Promise<void> {
   await until(
     async () => {
@@ -38,6 +38,6 @@ export async function untilAllSleep(adminSocket: string): Promise<void> {
     },
     { deadlineSeconds: 240, intervalMilliseconds: 500 },
   );
-  await untilSparesAreWarm(adminSocket, 1);
+  await untilWorkersArePrepared(adminSocket, 1);
   await untilIdle();
 }

@@ -43,7 +43,7 @@ export async function measureNative(log: (line: string) => void): Promise<Figure
   const installation = await startHere(home.folder, {
     SITEWRIGHT_RUN: run,
     SITEWRIGHT_REGIONS: `${playgroundRegion},${nativeRegion}=native`,
-    SITEWRIGHT_SPARE_WORKERS: "1",
+    SITEWRIGHT_PREPARED_WORKERS: "1",
     SITEWRIGHT_CREATION_LIMIT_PER_MINUTE: "10000",
     // Sites fall asleep sooner than by default, which changes nothing else.
     SITEWRIGHT_IDLE_SECONDS: "20",

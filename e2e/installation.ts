@@ -49,7 +49,7 @@ const repository = join(import.meta.dirname, "..");
 /** WordPress and compiled PHP, as the tests of the runtime left them. */
 export const sharedAssets = join(repository, ".cache", "assets");
 
-const hereSettings = { SITEWRIGHT_ASSETS: sharedAssets, SITEWRIGHT_SPARE_WORKERS: "0" };
+const hereSettings = { SITEWRIGHT_ASSETS: sharedAssets, SITEWRIGHT_PREPARED_WORKERS: "0" };
 
 export async function createFolder(): Promise<TestFolder> {
   const folder = await mkdtemp(join(process.env.SITEWRIGHT_TEST_DISK ?? tmpdir(), "sitewright-e2e-"));
@@ -65,7 +65,7 @@ export async function cloneRepository(): Promise<TestFolder> {
 }
 
 /**
- * Runs `npm start` of this repository with its data in `folder/data` and the shared assets. There are no spare workers,
+ * Runs `npm start` of this repository with its data in `folder/data` and the shared assets. There are no prepared workers,
  * because most would never get a site.
  */
 export function startHere(folder: string, settings: Readonly<Record<string, string>> = {}): Promise<Installation> {

@@ -152,7 +152,7 @@ async function answerTask(parts: EdgeParts, request: IncomingMessage, response: 
 function status({ routes, upstream, bodies, answerTimes }: EdgeParts, port: number): EdgeStatus {
   const table = routes.table();
   const answers = { buckets: answerTimeBuckets, times: answerTimes.read() };
-  const upstreamStatus = upstream.status?.() ?? { workers: [], readyWorkers: 0, machinery: {} };
+  const upstreamStatus = upstream.status?.() ?? { workers: [], preparedWorkers: 0, machinery: {} };
   const served = { generation: table.generation, environments: table.environments.length, port };
   return { ...served, ...upstreamStatus, bodies: bodies.usage(), answers };
 }

@@ -155,6 +155,8 @@ export interface SiteExport {
   /** Null if there is no WordPress. */
   readonly wordpressVersion: string | null;
   readonly multisite: MultisiteKind | null;
+  /** Kind of the site's own database files, such as `SQLite`. */
+  readonly databaseKind: string;
   /** Number of tables in `database.sql`; if 0, the file doesn't exist. */
   readonly tables: number;
   /** Sentences about differences from the original site. */

@@ -90,11 +90,11 @@ function playground({ config, log }: Omit<Installation, "machine">, tools: Servi
     ...commonOptions(config),
     ...phpNetwork(config),
     ...tools,
-    spareWorkers: config.spareWorkers,
+    preparedWorkers: config.preparedWorkers,
     // Newest first: most sites are switched to the newest version.
     precompilePhpVersions: phpVersions.toReversed(),
     onWarmUpFailure: (err: unknown) =>
-      log.error({ err }, "Preparing spare PHP workers failed; new sites take longer to answer"),
+      log.error({ err }, "Preparing PHP workers failed; new sites take longer to answer"),
   };
   return createPlaygroundEngine(options, members);
 }

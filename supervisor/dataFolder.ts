@@ -37,7 +37,7 @@ export function explainStartError(error: unknown, { data, assets }: Pick<Config,
   );
 }
 
-/** Matches the messages of Node, PostgreSQL and SQLite, because errors of child processes arrive as text. */
+/** Matches the messages of Node and of databases, because errors of child processes arrive as text. */
 function isAboutFullDisk(message: string): boolean {
   return /ENOSPC|EDQUOT|No space left|Disk quota exceeded|disk is full|not enough room|could not extend file/i.test(
     message,

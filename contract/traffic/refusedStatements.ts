@@ -1,11 +1,11 @@
-/** SQL statements that an environment's database refused because it is SQLite. */
+/** SQL statements that an environment's database refused although MySQL has them. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { count, milliseconds, nullable, uuid } from "../schema.ts";
 
 const RefusedStatement = Type.Object(
   {
-    reason: Type.String({ description: "What SQLite can't do.", examples: ["This database has no triggers"] }),
+    reason: Type.String({ description: "What the database can't do.", examples: ["This database has no triggers"] }),
     plugin: nullable(
       Type.String({
         description: "Folder of the plugin that sent the statements. Null: another script, such as a theme.",
@@ -29,7 +29,7 @@ export const listRefusedStatements = endpoint({
   tag: "Logs",
   summary: "List statements that the database refused",
   description:
-    "Counts the SQL statements in the error log that work on MySQL but not on SQLite, by plugin and reason, the latest first. A plugin that depends on them needs a host with MySQL or MariaDB: create a download with `POST …/downloads`, whose database is a dump for both. Empty: all plugins work with SQLite as far as they have been used. The log is kept for 30 days, up to 50 MB.",
+    "Counts the SQL statements in the error log that work on MySQL but not on the environment's database, by plugin and reason, the latest first. A plugin that depends on them needs a host with MySQL or MariaDB: create a download with `POST …/downloads`, whose database is a dump for both. Empty: all plugins work with this database as far as they have been used. The log is kept for 30 days, up to 50 MB.",
   params: Type.Object({ env_id: uuid("Id of the environment.") }),
   responses: {
     200: result(

@@ -68,7 +68,7 @@ export interface UpstreamResponse {
 export interface UpstreamStatus {
   readonly workers: readonly unknown[];
   /** Number of workers that are ready for an environment. */
-  readonly readyWorkers: number;
+  readonly preparedWorkers: number;
   /** Further facts about the upstream, for people. */
   readonly machinery: Readonly<Record<string, unknown>>;
 }

@@ -5,7 +5,7 @@ import { hasWordPress } from "./hasWordPress.ts";
 test.each([
   [true, { wordpressVersion: "7.1.1" }],
   [false, { wordpressVersion: null }],
-  [true, { overlays: { "wp-admin": "/core/wp-admin", "wp-includes": "/core/wp-includes" } }],
+  [true, { overlays: { "wp-admin": "/core/wp-admin" } }],
   [false, { overlays: {} }],
 ])("is %s in an environment with %j, also in a table of an older version", (expected, facts) => {
   expect(hasWordPress(makeEnvironment("/site", facts))).toBe(expected);

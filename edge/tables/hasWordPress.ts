@@ -2,6 +2,6 @@
 import type { EdgeEnvironment } from "./table.ts";
 
 export function hasWordPress({ wordpressVersion, overlays }: EdgeEnvironment): boolean {
-  // Older table files lack the version; their environments have WordPress's code in overlays.
-  return wordpressVersion === undefined ? "wp-includes" in overlays : wordpressVersion !== null;
+  // Older table files lack the version. In them, only environments with WordPress have overlays, with its shared code.
+  return wordpressVersion === undefined ? Object.keys(overlays).length > 0 : wordpressVersion !== null;
 }

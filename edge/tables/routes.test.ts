@@ -16,7 +16,7 @@ test("an edge without a table serves nothing", async () => {
   const { edge, upstream } = await startEmptyEdge();
   expect((await ask(edge, "/")).status).toBe(503);
   const bodies = { memoryBytes: 0, diskBytes: 0, refused: 0 };
-  const php = { workers: [], readyWorkers: 0, machinery: {} };
+  const php = { workers: [], preparedWorkers: 0, machinery: {} };
   const idle = { generation: 0, environments: 0, port: edge.port, ...php, bodies };
   const answers = {
     buckets: answerTimeBuckets,

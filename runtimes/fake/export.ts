@@ -37,5 +37,6 @@ export async function exportRelease(
     if (Object.keys(tables).length > 0) await writeFile(path.join(target, "database.sql"), sqlOf(tables));
   });
   const multisite = spec.wordpress?.multisite ?? null;
-  return { wordpressVersion: await versionOf(release), multisite, tables: Object.keys(tables).length, notes: [] };
+  const wordpressVersion = await versionOf(release);
+  return { wordpressVersion, multisite, databaseKind: "JSON", tables: Object.keys(tables).length, notes: [] };
 }

@@ -35,7 +35,7 @@ export function createNativeEngine(options: NativeEngineOptions): Engine {
   return {
     start: (environment) => new FpmWorker(slots.take(environment), options.requestDeadlineSeconds, reserve),
     anticipate: ahead.compileFor,
-    status: () => ({ readyWorkers: 0, machinery: {} }),
+    status: () => ({ preparedWorkers: 0, machinery: {} }),
     close: async () => {
       await Promise.all([slots.close(), opcodes.close()]);
     },

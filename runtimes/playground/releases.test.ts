@@ -51,7 +51,7 @@ describe("a release that shares a part with another one", () => {
   });
 
   test("is unavailable while a part is missing, and takes no spare worker", async () => {
-    const own = await openPlayground({ spareWorkers: 1 });
+    const own = await openPlayground({ preparedWorkers: 1 });
     onTestFinished(() => own.close());
     const incomplete = await own.site();
     const { environment, wordpress } = incomplete;
@@ -59,9 +59,9 @@ describe("a release that shares a part with another one", () => {
     await rm(path.join(own.environments, environment.id, "releases/2/database"), { recursive: true });
     await own.serving.setEnvironments([second]);
     const request = exampleRequest(wordpress.address);
-    await vi.waitUntil(() => own.serving.status().readyWorkers === 1, { timeout: 90_000 });
+    await vi.waitUntil(() => own.serving.status().preparedWorkers === 1, { timeout: 90_000 });
     expect(await outcomeOf(own.serving.handle(environment.id, request))).toBe("unavailable");
-    expect(own.serving.status().readyWorkers).toBe(1);
+    expect(own.serving.status().preparedWorkers).toBe(1);
     await own.serving.setEnvironments([await servedAs(own, incomplete)]);
     expect(await outcomeOf(own.serving.handle(environment.id, request))).toBe(200);
   });

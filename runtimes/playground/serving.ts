@@ -34,7 +34,7 @@ export interface PlaygroundEngineOptions extends Pick<PoolServingOptions, "reque
    */
   readonly edgePort: () => number;
   readonly siteSuffix: string;
-  readonly spareWorkers: number;
+  readonly preparedWorkers: number;
   /** Absent: PHP's own defaults. */
   readonly uploads?: UploadLimits;
   /** Addresses that PHP may not reach in addition to this host: `host:port` of a database on another machine. */
@@ -98,7 +98,7 @@ export function createPlaygroundEngine(
   /** Time of the last activity: now if a worker is busy or a spare is missing. */
   function lastWork(): number {
     const members = poolMembers();
-    const isAtWork = spares.count() < options.spareWorkers || members.some(({ isBusy }) => isBusy);
+    const isAtWork = spares.count() < options.preparedWorkers || members.some(({ isBusy }) => isBusy);
     return isAtWork ? performance.now() : Math.max(0, ...members.map(({ worker }) => worker.lastUsed));
   }
 
@@ -129,7 +129,7 @@ export function createPlaygroundEngine(
   }
 
   const spares = createSpares({
-    wanted: options.spareWorkers,
+    wanted: options.preparedWorkers,
     order: async () => {
       await compiler.defaultReady;
       return bootOrder(templatePhpVersion);
@@ -160,7 +160,7 @@ export function createPlaygroundEngine(
   return {
     start,
     anticipate: ({ phpVersion }) => compiler.compile(phpVersion),
-    status: () => ({ readyWorkers: spares.count(), machinery: { compiledPhpVersions: compiled.known() } }),
+    status: () => ({ preparedWorkers: spares.count(), machinery: { compiledPhpVersions: compiled.known() } }),
     close: async () => {
       compiler.close();
       await spares.close();

@@ -15,7 +15,7 @@ import { openPlayground, type Playground, sharedAssets } from "./testing/world.t
 let world: Playground;
 
 async function untilSpares(count: number): Promise<void> {
-  for (let tries = 0; world.serving.status().readyWorkers < count; tries += 1) {
+  for (let tries = 0; world.serving.status().preparedWorkers < count; tries += 1) {
     if (tries > 3000) throw new Error("There is still no spare.");
     await delay(10);
   }
@@ -26,7 +26,7 @@ function template(): Promise<Template> {
 }
 
 beforeAll(async () => {
-  world = await openPlayground({ spareWorkers: 1, maxWorkers: 2 });
+  world = await openPlayground({ preparedWorkers: 1, maxWorkers: 2 });
 }, 120_000);
 afterAll(() => world.close());
 
@@ -53,7 +53,7 @@ describe("a warm spare", () => {
     const priorities = () => world.serving.status().workers.map(({ pid }) => getPriority(pid) - getPriority());
     const answer = visitorOf(world.serving, site).get("/slow.php");
     await expect.poll(priorities).toEqual([priorityAtFirst]);
-    expect(world.serving.status().readyWorkers).toBe(0);
+    expect(world.serving.status().preparedWorkers).toBe(0);
     expect((await answer).text).toBe("slow");
     await expect.poll(priorities).toEqual([5]);
     await untilSpares(1);
@@ -88,7 +88,7 @@ describe("a warm spare", () => {
   test("is not used for another version of PHP", async () => {
     await world.serving.setEnvironments([{ ...(await servedAs(world, site)), phpVersion: "8.4" }]);
     expect(await runPhp(world.serving, site, "echo PHP_VERSION;")).toMatch(/^8\.4\./);
-    expect(world.serving.status().readyWorkers).toBe(1);
+    expect(world.serving.status().preparedWorkers).toBe(1);
   }, 60_000);
 });
 
@@ -105,7 +105,7 @@ test("failures to create spares are reported, and sites are served without spare
     credentialOf: () => "",
     edgePort: () => 8081,
     siteSuffix: "localhost",
-    spareWorkers: 1,
+    preparedWorkers: 1,
     maxWorkers: 1,
     requestDeadlineSeconds: 30,
     idleSeconds: 60,

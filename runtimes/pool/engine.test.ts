@@ -9,7 +9,7 @@ function engineNamed(name: string, events: string[]): Engine {
       throw new Error(`${name} is asked`);
     },
     anticipate: ({ id }) => events.push(`${name} anticipates ${id}`),
-    status: () => ({ readyWorkers: 2, machinery: { [name]: true } }),
+    status: () => ({ preparedWorkers: 2, machinery: { [name]: true } }),
     close: async () => {
       events.push(`${name} is closed`);
     },
@@ -37,7 +37,7 @@ test("each environment is for the engine of its runtime; if it names none, for t
 
 test("the status is that of all engines", () => {
   const engine = combineEngines({ playground: engineNamed("playground", []), native: engineNamed("native", []) });
-  expect(engine.status()).toEqual({ readyWorkers: 4, machinery: { playground: true, native: true } });
+  expect(engine.status()).toEqual({ preparedWorkers: 4, machinery: { playground: true, native: true } });
 });
 
 test("an engine can be made when it is needed, and only once", async () => {
@@ -46,12 +46,12 @@ test("an engine can be made when it is needed, and only once", async () => {
     events.push("made");
     return engineNamed("native", events);
   });
-  expect(engine.status()).toEqual({ readyWorkers: 0, machinery: {} });
+  expect(engine.status()).toEqual({ preparedWorkers: 0, machinery: {} });
   await engine.close();
   expect(events).toEqual([]);
   engine.anticipate?.(environment());
   expect(() => engine.start(environment(), false)).toThrow("native is asked");
-  expect(engine.status().readyWorkers).toBe(2);
+  expect(engine.status().preparedWorkers).toBe(2);
   await engine.close();
   expect(events).toEqual(["made", "native anticipates site", "native is closed"]);
 });

@@ -19,7 +19,7 @@ export interface Engine<Machinery extends Facts = Facts> {
 
 export interface EngineStatus<Machinery extends Facts = Facts> {
   /** Number of warm workers that have no environment yet. */
-  readonly readyWorkers: number;
+  readonly preparedWorkers: number;
   readonly machinery: Machinery;
 }
 
@@ -42,7 +42,7 @@ export function combineEngines(engines: Readonly<Record<string, Engine>>): Engin
     status: () => {
       const statuses = all.map((engine) => engine.status());
       return {
-        readyWorkers: statuses.reduce((sum, { readyWorkers }) => sum + readyWorkers, 0),
+        preparedWorkers: statuses.reduce((sum, { preparedWorkers }) => sum + preparedWorkers, 0),
         machinery: Object.assign({}, ...statuses.map(({ machinery }) => machinery)),
       };
     },
@@ -62,7 +62,7 @@ export function whenNeeded(make: () => Engine): Engine {
   return {
     start: (environment, isBackground) => engine().start(environment, isBackground),
     anticipate: (environment) => engine().anticipate?.(environment),
-    status: () => made?.status() ?? { readyWorkers: 0, machinery: {} },
+    status: () => made?.status() ?? { preparedWorkers: 0, machinery: {} },
     close: async () => made?.close(),
   };
 }

@@ -76,6 +76,8 @@ export type PackageReader = (
 ) => Promise<ReadonlyMap<string, InstalledPackages>>;
 
 export interface SiteDatabase {
+  /** What people call this kind of database. */
+  readonly kind: string;
   /** The constants that tell WordPress its database, for `wp-config.php`. */
   readonly constants: Readonly<Record<string, string>>;
   /** A sentence of HTML that tells the owner of an environment without WordPress where the database is. */

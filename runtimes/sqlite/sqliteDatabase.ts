@@ -204,6 +204,7 @@ async function dump(database: DatabaseOf, sql: string): Promise<Dumped> {
 }
 
 export const sqliteDatabase: SiteDatabase = {
+  kind: "SQLite",
   constants: {
     DB_NAME: "wordpress",
     DB_USER: "",

@@ -18,7 +18,7 @@ export interface EdgeNumbers {
   /** PHP processes that have a site. */
   readonly workers: readonly { readonly busy: boolean }[];
   /** Number of PHP processes that wait for a site. */
-  readonly readyWorkers: number;
+  readonly preparedWorkers: number;
   /** Bytes of request bodies, and how many were refused because there was no room. */
   readonly bodies: { readonly memoryBytes: number; readonly diskBytes: number; readonly refused: number };
   /** A histogram of the time that answers took: upper limits in seconds, and counts by class of status. */
@@ -117,7 +117,7 @@ function addContent(registry: Registry): Update {
 
 function addEdge(registry: Registry, { maxWorkers }: MetricsOptions): Update {
   const up = gauge(registry, "edge_up", "Whether the edge, which serves visitors, answers.");
-  const workers = gauge(registry, "php_workers", "PHP processes: busy, idle, or spare (waiting for a site).", [
+  const workers = gauge(registry, "php_workers", "PHP processes: busy, idle, or prepared (waiting for a site).", [
     "state",
   ]);
   gauge(registry, "php_workers_limit", "PHP processes that may run at once for sites.").set(maxWorkers);
@@ -139,7 +139,7 @@ function addEdge(registry: Registry, { maxWorkers }: MetricsOptions): Update {
     if (edge === null) return;
     workers.set({ state: "busy" }, edge.workers.filter(({ busy }) => busy).length);
     workers.set({ state: "idle" }, edge.workers.filter(({ busy }) => !busy).length);
-    workers.set({ state: "spare" }, edge.readyWorkers);
+    workers.set({ state: "prepared" }, edge.preparedWorkers);
     bodies.set({ place: "memory" }, edge.bodies.memoryBytes);
     bodies.set({ place: "disk" }, edge.bodies.diskBytes);
     refused.inc(edge.bodies.refused);

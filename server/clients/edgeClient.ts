@@ -11,7 +11,7 @@ const edgeStatus = v.object({
   port: v.number(),
   /** PHP workers that have a site, and the number of workers that are ready to get one. */
   workers: v.array(v.object({ busy: v.boolean() })),
-  readyWorkers: v.number(),
+  preparedWorkers: v.number(),
   /** Bytes of request bodies, and how many were refused because there was no room. */
   bodies: v.object({ memoryBytes: v.number(), diskBytes: v.number(), refused: v.number() }),
   /** A histogram of response times: upper limits in seconds, and counts by status class. */

@@ -3,7 +3,7 @@ import { startTestServer } from "./testing/server.ts";
 
 const edgeNumbers = async () => ({
   workers: [],
-  readyWorkers: 0,
+  preparedWorkers: 0,
   bodies: { memoryBytes: 0, diskBytes: 0, refused: 0 },
   answers: { buckets: [], times: [] },
 });

@@ -123,7 +123,7 @@ describe("metrics for operators", () => {
     await using server = await startTestServer({
       edgeNumbers: async () => ({
         workers: [{ busy: true }, { busy: false }, { busy: false }],
-        readyWorkers: 1,
+        preparedWorkers: 1,
         bodies: { memoryBytes: 10, diskBytes: 20, refused: 3 },
         answers: { buckets: [0.1, 1], times },
       }),
@@ -136,7 +136,7 @@ describe("metrics for operators", () => {
         sitewright_edge_up: 1,
         'sitewright_php_workers{state="busy"}': 1,
         'sitewright_php_workers{state="idle"}': 2,
-        'sitewright_php_workers{state="spare"}': 1,
+        'sitewright_php_workers{state="prepared"}': 1,
         sitewright_php_workers_limit: 8,
         'sitewright_request_body_bytes{place="memory"}': 10,
         'sitewright_request_body_bytes{place="disk"}': 20,

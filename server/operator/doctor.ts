@@ -54,13 +54,13 @@ function effectiveConfig({ config, env }: Pick<CommandContext, "config" | "env">
   return { ...effective, firstUserId: chooseUserIds(config, isRunning ? {} : env) };
 }
 
-function machine({ maxWorkers, spareWorkers, regions }: Config): Finding[] {
+function machine({ maxWorkers, preparedWorkers, regions }: Config): Finding[] {
   const memoryBytes = machineMemory();
-  const wanted = leastBytes(regions, maxWorkers, spareWorkers);
+  const wanted = leastBytes(regions, maxWorkers, preparedWorkers);
   const memory =
     wanted > memoryBytes
       ? problem(
-          `Memory: ${maxWorkers} PHP processes and ${spareWorkers} spare ones can use ${sizeOf(wanted)}, but the machine has only ${sizeOf(memoryBytes)}. Lower SITEWRIGHT_MAX_WORKERS.`,
+          `Memory: ${maxWorkers} PHP processes and ${preparedWorkers} prepared ones can use ${sizeOf(wanted)}, but the machine has only ${sizeOf(memoryBytes)}. Lower SITEWRIGHT_MAX_WORKERS.`,
         )
       : ok(`Memory: ${sizeOf(memoryBytes)}, enough for ${maxWorkers} PHP processes.`);
   const user =

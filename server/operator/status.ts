@@ -101,9 +101,9 @@ function dnsOf(dns: DnsStatus | null): string {
   return dns.server === "own" ? `answers on port ${dns.port}` : `PowerDNS at ${dns.address}`;
 }
 
-function phpOf({ workers, readyWorkers }: EdgeStatus, { maxWorkers }: Config): string {
+function phpOf({ workers, preparedWorkers }: EdgeStatus, { maxWorkers }: Config): string {
   const busy = workers.filter((worker) => worker.busy).length;
-  return `${workers.length} of ${maxWorkers} PHP processes (${busy} busy), ${readyWorkers} spare`;
+  return `${workers.length} of ${maxWorkers} PHP processes (${busy} busy), ${preparedWorkers} prepared`;
 }
 
 function backupsOf({ pending, missing, failing, damaged, oldestSeconds }: InstallationNumbers["backups"]): string {

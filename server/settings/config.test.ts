@@ -367,6 +367,12 @@ describe("errors", () => {
     ]);
   });
 
+  test("name the new name of a setting that was renamed", () => {
+    expect(problemsOf({ SITEWRIGHT_SPARE_WORKERS: "3" })).toEqual([
+      "SITEWRIGHT_SPARE_WORKERS is now called SITEWRIGHT_PREPARED_WORKERS. Use that name.",
+    ]);
+  });
+
   test("ignore names that resemble no setting: they may belong to other tools", () => {
     expect(problemsOf({ SITEWRIGHT_API_KEY: "1", SITEWRIGHT_URL: "http://127.0.0.1:8080" })).toEqual([]);
   });

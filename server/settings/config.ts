@@ -75,7 +75,7 @@ export interface Config {
   readonly run: string;
   /** The first user id of sites, if Sitewright is root. */
   readonly firstUserId: number;
-  readonly spareWorkers: number;
+  readonly preparedWorkers: number;
   readonly maxWorkers: number;
   readonly requestDeadlineSeconds: number;
   /** At least `requestDeadlineSeconds`. */
@@ -218,7 +218,7 @@ function freeze(values: Settings): Config {
     phpRoots: join(data, "php"),
     run: resolve(values.SITEWRIGHT_RUN),
     firstUserId: values.SITEWRIGHT_FIRST_USER_ID,
-    spareWorkers: values.SITEWRIGHT_SPARE_WORKERS,
+    preparedWorkers: values.SITEWRIGHT_PREPARED_WORKERS,
     maxWorkers: values.SITEWRIGHT_MAX_WORKERS ?? defaultMaxWorkers(regions),
     requestDeadlineSeconds: values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS,
     maxRequestSeconds: Math.max(values.SITEWRIGHT_REQUEST_DEADLINE_SECONDS, values.SITEWRIGHT_MAX_REQUEST_SECONDS),

@@ -18,11 +18,11 @@ const workers: Readonly<Record<RuntimeName, WorkerFacts>> = {
 
 const runtimesOf = (regions: readonly Region[]): readonly RuntimeName[] => regions.map(({ runtime }) => runtime);
 
-/** The private memory of as many workers, if each is of the runtime in the regions that needs the least, and of spare ones. */
-export function leastBytes(regions: readonly Region[], maxWorkers: number, spareWorkers: number): number {
+/** The private memory of as many workers, if each is of the runtime in the regions that needs the least, and of prepared ones. */
+export function leastBytes(regions: readonly Region[], maxWorkers: number, preparedWorkers: number): number {
   const runtimes = runtimesOf(regions);
-  const spareBytes = runtimes.includes("playground") ? spareWorkers * workers.playground.bytes : 0;
-  return maxWorkers * Math.min(...runtimes.map((runtime) => workers[runtime].bytes)) + spareBytes;
+  const preparedBytes = runtimes.includes("playground") ? preparedWorkers * workers.playground.bytes : 0;
+  return maxWorkers * Math.min(...runtimes.map((runtime) => workers[runtime].bytes)) + preparedBytes;
 }
 
 /**

@@ -17,7 +17,12 @@ const prefix = "SITEWRIGHT_";
 /** Returns all problems, including names that look like mistyped settings. */
 export function problemsOf(given: Record<string, unknown>, values: Record<string, unknown>): string[] {
   const wrong = wrongValues(values);
-  return [...mistypedNames(given), ...wrong, ...(wrong.length === 0 ? missingValues(values) : [])];
+  return [
+    ...formerNames(given),
+    ...mistypedNames(given),
+    ...wrong,
+    ...(wrong.length === 0 ? missingValues(values) : []),
+  ];
 }
 
 /** Converts whole numbers; anything else stays text, which fails the check if the setting is a number. */
@@ -131,10 +136,23 @@ export function accepted(setting: Setting): string {
   return v.getDescription(withoutNone(setting)) ?? "";
 }
 
+/** Names that settings had in earlier versions. */
+const renamed: Readonly<Record<string, keyof typeof settings.entries>> = {
+  SITEWRIGHT_SPARE_WORKERS: "SITEWRIGHT_PREPARED_WORKERS",
+};
+
+/** A former name is refused, because its value would otherwise be lost silently. */
+function formerNames(given: Record<string, unknown>): string[] {
+  return Object.entries(renamed)
+    .filter(([former]) => given[former] !== undefined)
+    .map(([former, name]) => `${former} is now called ${name}. Use that name.`);
+}
+
 function mistypedNames(given: Record<string, unknown>): string[] {
   const names = Object.keys(settings.entries);
   return Object.keys(given)
-    .filter((name) => name.startsWith(prefix) && !name.startsWith(testPrefix) && !names.includes(name))
+    .filter((name) => name.startsWith(prefix) && !name.startsWith(testPrefix))
+    .filter((name) => !names.includes(name) && !(name in renamed))
     .map((name) => ({ name, near: closest(name, names) }))
     .filter(({ name, near }) => distance(name, near) <= mistakesAllowed(name))
     .map(({ name, near }) => `${name} is not a setting. Did you mean ${near}?`);

@@ -134,7 +134,7 @@ export const settings = v.object({
     4_000_000_000,
     "if Sitewright is root: the first of 100,000 user ids for sites, which nothing else on the machine may have",
   ),
-  SITEWRIGHT_SPARE_WORKERS: whole(0, 32, "the number of spare PHP workers, which wait for a site"),
+  SITEWRIGHT_PREPARED_WORKERS: whole(0, 32, "the number of prepared PHP workers, which wait for a site"),
   SITEWRIGHT_MAX_WORKERS: v.nullable(whole(1, 512, "the maximum number of PHP workers")),
   SITEWRIGHT_REQUEST_DEADLINE_SECONDS: whole(1, 3_600, "the default time limit for a PHP request, in seconds"),
   SITEWRIGHT_MAX_REQUEST_SECONDS: whole(
@@ -293,7 +293,7 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_RUN: shortFolder(data),
     SITEWRIGHT_FIRST_USER_ID: 200_000,
     // Enough for a laptop, and for one new site at a time. Each takes 280 MB.
-    SITEWRIGHT_SPARE_WORKERS: 1,
+    SITEWRIGHT_PREPARED_WORKERS: 1,
     SITEWRIGHT_MAX_WORKERS: null,
     SITEWRIGHT_REQUEST_DEADLINE_SECONDS: 60,
     SITEWRIGHT_MAX_REQUEST_SECONDS: 300,

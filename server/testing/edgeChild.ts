@@ -67,7 +67,7 @@ export async function openEdgeInstallation(settings: NodeJS.ProcessEnv = {}): Pr
         SITEWRIGHT_ASSETS: sharedAssets,
         SITEWRIGHT_EDGE_PORT: String(port),
         SITEWRIGHT_EDGE_TLS_PORT: "0",
-        SITEWRIGHT_SPARE_WORKERS: "0",
+        SITEWRIGHT_PREPARED_WORKERS: "0",
         SITEWRIGHT_MAX_WORKERS: "2",
         ...settings,
       };

@@ -45,7 +45,7 @@ export function playgroundServing(dataFolder: string, run: string, edgePort: () 
     credentialOf: credentials.of,
     edgePort,
     siteSuffix: "localhost",
-    spareWorkers: 0,
+    preparedWorkers: 0,
     maxWorkers: 4,
     requestDeadlineSeconds: defaultDeadlineSeconds,
     idleSeconds: 300,

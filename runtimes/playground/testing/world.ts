@@ -40,7 +40,7 @@ export async function openPlayground(changes: Partial<PlaygroundServingOptions> 
     credentialOf: ({ id }) => id,
     edgePort: () => 8081,
     siteSuffix: "localhost",
-    spareWorkers: 0,
+    preparedWorkers: 0,
     maxWorkers: 2,
     requestDeadlineSeconds: 60,
     idleSeconds: 300,

@@ -58,7 +58,7 @@ test("a site without WordPress is exported with its tables as SQL and its databa
   const source = await snapshot(plainFacts, { "public/index.php": "<?php", "database/other.txt": "x" });
   makeDatabase(source, "database.sqlite");
   const { site, files, target } = await exported(source);
-  expect(site).toEqual({ wordpressVersion: null, multisite: null, tables: 1, notes: [] });
+  expect(site).toEqual({ wordpressVersion: null, multisite: null, databaseKind: "SQLite", tables: 1, notes: [] });
   expect(files).toEqual(["database.sql", "database/database.sqlite", "database/other.txt", "public/index.php"]);
   expect(await readFile(path.join(target, "database.sql"), "utf8")).toContain("(1,'kept')");
 });

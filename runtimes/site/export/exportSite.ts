@@ -41,10 +41,11 @@ export async function exportSite(source: SnapshotFolder, folder: string, context
     const webRoot = path.join(target, "public");
     await linkLive(files, webRoot);
     await layOutWordPress(webRoot, release, context);
-    // A site without WordPress may keep using SQLite.
+    // A site without WordPress may keep using its database.
     if (facts.wordpressVersion === null) await linkLive(database.folder, path.join(target, "database"));
     dumped = await context.database.dump(database, path.join(target, "database.sql"));
   };
   await reportFullDisk(() => buildAtomically(folder, `${folder}.new`, build));
-  return { ...dumped, wordpressVersion: facts.wordpressVersion, multisite: facts.multisite };
+  const { wordpressVersion, multisite } = facts;
+  return { ...dumped, databaseKind: context.database.kind, wordpressVersion, multisite };
 }

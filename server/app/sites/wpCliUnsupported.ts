@@ -8,7 +8,7 @@ import { positionals } from "./wpCliCommand.ts";
 const core =
   "All sites share WordPress's own code, and only the platform changes it. `core version` shows the version.";
 const network = "A site can't be converted to a network. Create a site with is_multisite.";
-const mysql = "The database is SQLite, for which there is no mysql program.";
+const mysql = "There is no mysql program here.";
 const notKept = "WP-CLI packages are not kept after the command.";
 const aliases = "Aliases are not kept, and a command runs only in the environment that the request names.";
 const ownVersion = "WP-CLI comes with the platform, which updates it.";

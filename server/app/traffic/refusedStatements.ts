@@ -1,4 +1,5 @@
-/** SQL statements that an environment's database refused because it is SQLite, counted from its error log. */
+/** SQL statements that an environment's database refused although MySQL has them, counted from its error log. */
+import { refusedStatementMark as mark } from "@sitewright/runtimes/refusedStatements.ts";
 import { environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
@@ -12,8 +13,6 @@ interface RefusedStatement {
   readonly latest_statement: string;
 }
 
-/** What the SQL layer writes into the log (`runtimes/sqlite/mysql/wpdb.php`). */
-const mark = "WordPress database error Not supported on SQLite: ";
 const madeBy = / made by .*?$/;
 const inPlugin = / in plugin ([\w.-]{1,100})$/;
 const maxLines = 20_000;

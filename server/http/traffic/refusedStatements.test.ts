@@ -1,3 +1,4 @@
+import { refusedStatementMark } from "@sitewright/runtimes/refusedStatements.ts";
 import { describe, expect, it } from "vitest";
 import type { LogQuery } from "../../logs/logs.ts";
 import { useTestServer } from "../testing/server.ts";
@@ -16,7 +17,7 @@ function refused(second: number, reason: string, statement: string, plugin?: str
   const by =
     plugin === undefined ? "made by require('wp-blog-header.php')" : `made by do_action('init') in plugin ${plugin}`;
   const time = new Date(at(second)).toISOString();
-  return `[${time}] WordPress database error Not supported on SQLite: ${reason} for query ${statement} ${by}`;
+  return `[${time}] ${refusedStatementMark}${reason} for query ${statement} ${by}`;
 }
 
 async function list() {
@@ -59,11 +60,7 @@ describe("GET /sites/environments/{env_id}/refused-statements", () => {
   });
 
   it("is empty if nothing was refused, and skips lines that say something else", async () => {
-    log = [
-      "",
-      "no time WordPress database error Not supported on SQLite: x for query y",
-      "[2026-11-26T12:00:00.000Z] PHP Warning",
-    ];
+    log = ["", `no time ${refusedStatementMark}x for query y`, "[2026-11-26T12:00:00.000Z] PHP Warning"];
     expect((await list()).answer.body.environment).toEqual({ refused_statements: [], is_complete: true });
   });
 

@@ -58,11 +58,11 @@ function wordpressSteps({ address, multisite }: ReadmeFacts): readonly string[] 
   ];
 }
 
-function plainSteps({ tables, address }: ReadmeFacts): readonly string[] {
-  const sql = "2. The SQLite databases are in database/. database.sql has the same tables for MySQL or MariaDB.";
+function plainSteps({ databaseKind, tables, address }: ReadmeFacts): readonly string[] {
+  const databases = `2. The ${databaseKind} databases are in database/.`;
   return [
     "1. Copy the content of public/ to the web root of the new server.",
-    tables > 0 ? sql : "2. The SQLite databases are in database/.",
+    tables > 0 ? `${databases} database.sql has the same tables for MySQL or MariaDB.` : databases,
     "   Copy them to a folder outside the web root, and set their path in your program.",
     `3. The site's address was ${line(address)}.`,
   ];
