@@ -1,6 +1,6 @@
 /** Programs that say which PHP they are, in folders made by hand. Real ones: `wordpress.playground.test.ts`. */
 import { execFile } from "node:child_process";
-import { chmod, mkdir, mkdtemp, open, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, open, readdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { promisify } from "node:util";
@@ -190,6 +190,22 @@ test.runIf(isRoot)("a folder without setpriv is refused", async () => {
   expect(await sentencesAbout(root)).toEqual([
     `PHP ${root.place} is not offered: it has no setpriv. Install util-linux there.`,
   ]);
+});
+
+test.runIf(isRoot).each([
+  ["a library", /libcap-ng/, /^error while loading shared libraries: libcap-ng\.so\.0: .* No such file or directory$/],
+  ["the loader of libraries", /ld-linux|ld64/, /^the program that loads its libraries is missing$/],
+])("a folder whose setpriv lacks %s is refused, and setpriv is not said to be missing", async (_, library, reason) => {
+  const root = await makeRoot();
+  await root.php("8.3.7");
+  const files = await readdir(root.folder, { recursive: true });
+  const removed = files.filter((file) => library.test(file));
+  expect(removed).not.toEqual([]);
+  for (const file of removed) await rm(path.join(root.folder, file));
+  const [sentence = ""] = await sentencesAbout(root);
+  const [, found = ""] =
+    /its setpriv does not start: (.*)\. Install util-linux and the C library there/.exec(sentence) ?? [];
+  expect(found).toMatch(reason);
 });
 
 /** As in the header of a program for the processor of IBM's mainframes. */

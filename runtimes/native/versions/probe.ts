@@ -117,7 +117,7 @@ async function textOf(stream: Readable, onTooMuch: () => void): Promise<string> 
 
 function explain({ folder }: PhpRoot, program: string, { errors, code }: Answer): string {
   if (code === null) return `${program} did not end, or printed too much. Run it yourself to see why.`;
-  if (/setpriv: (No such file|Exec format)/.test(errors)) return explainNoSetpriv(folder);
+  if (/setpriv: (No such file|Exec format|error while loading)/.test(errors)) return explainSetpriv(folder, errors);
   if (/Permission denied/.test(errors)) return explainDenied(folder, program);
   if (code > crashed)
     return `${program} crashes with signal ${code - crashed}. A file of it or of an extension may be damaged: install its packages again.`;
@@ -125,12 +125,17 @@ function explain({ folder }: PhpRoot, program: string, { errors, code }: Answer)
   return `${program} does not start: ${reason.trim()}`;
 }
 
-/** A program for another processor may be reported as missing: bubblewrap then looks for a shell that could run it. */
-function explainNoSetpriv(folder: string): string {
+/**
+ * A program for another processor may be reported as missing, because bubblewrap then looks for a shell that could run it; and so is one
+ * whose loader of libraries is missing.
+ */
+function explainSetpriv(folder: string, errors: string): string {
   const setpriv = fileInRoot(folder, "/usr/bin/setpriv");
-  return setpriv !== null && existsSync(setpriv) && isForOtherProcessor(setpriv)
-    ? `its programs are for another kind of processor. Name a folder with a system for ${process.arch}.`
-    : "it has no setpriv. Install util-linux there.";
+  if (setpriv === null || !existsSync(setpriv)) return "it has no setpriv. Install util-linux there.";
+  if (isForOtherProcessor(setpriv))
+    return `its programs are for another kind of processor. Name a folder with a system for ${process.arch}.`;
+  const reason = /error while loading.*/.exec(errors)?.[0] ?? "the program that loads its libraries is missing";
+  return `its setpriv does not start: ${reason}. Install util-linux and the C library there, with what they need.`;
 }
 
 function explainDenied(folder: string, program: string): string {
