@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { degraded, describeMissing, explainFailure, findSandboxProblem } from "./requirements.ts";
 import { systemCallFilter } from "./systemCalls.ts";
+import { noPhpMessage } from "./versions/neededExtensions.ts";
 
 const isRoot = process.getuid?.() === 0;
 
@@ -17,6 +18,11 @@ test("everything that is missing is in one message", () => {
   - There is no y.
 Or set SITEWRIGHT_RUNTIME=playground.`,
   );
+});
+
+test("what to do without native PHP is said once", () => {
+  const message = describeMissing({ missing: ["There is no x.", noPhpMessage], degraded: [] });
+  expect(message?.match(/SITEWRIGHT_RUNTIME=playground/g)).toHaveLength(1);
 });
 
 test.each([

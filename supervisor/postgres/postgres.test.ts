@@ -18,6 +18,8 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { testFolder } from "../testing/folder.ts";
 import { isAlive, until } from "../testing/until.ts";
 import { type RunningPostgres, startPostgres } from "./postgres.ts";
+import { postgresBinaries } from "./postgresBinaries.ts";
+import { ensureCluster } from "./postgresCluster.ts";
 import { chooseUser } from "./postgresUser.ts";
 
 const isRoot = process.getuid?.() === 0;
@@ -204,6 +206,15 @@ describe("embedded PostgreSQL", () => {
     mkdirSync(join(folder, "run"));
     chownSync(join(folder, "run"), 12345, 12345);
     await expect(start(folder)).rejects.toThrow(/belongs to another user \(uid 12345\)/);
+  });
+
+  test.runIf(isRoot)("says what to do about a user without a name", async () => {
+    const directory = join(testFolder(), "postgres");
+    const user = { name: "nameless", uid: 612345, gid: 612345 };
+    const native = postgresBinaries(user);
+    await expect(ensureCluster({ directory, native, user, log: () => undefined })).rejects.toThrow(
+      /user ID 612345: .*\nStart Sitewright as a user that \/etc\/passwd names/,
+    );
   });
 
   test.runIf(isRoot)("runs for a normal user, with the packages as `npm ci --ignore-scripts` leaves them", async () => {

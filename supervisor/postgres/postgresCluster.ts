@@ -69,6 +69,15 @@ async function initialise(options: ClusterOptions, temporary: string): Promise<v
   const { code, lastLines } = await initdb.exited;
   if (code !== 0) {
     rmSync(temporary, { recursive: true, force: true });
-    throw new Error(`PostgreSQL could not create its folder ${options.directory}:\n${lastLines.join("\n")}`);
+    throw new Error(describeFailure(options.directory, lastLines.join("\n")));
   }
+}
+
+/** Returns what initdb says, and what to do about a user without a name, as in some containers. */
+function describeFailure(directory: string, output: string): string {
+  const hasNoName = output.includes("could not look up effective user ID");
+  const advice = hasNoName
+    ? "\nStart Sitewright as a user that /etc/passwd names, for example one made with useradd."
+    : "";
+  return `PostgreSQL could not create its folder ${directory}:\n${output}${advice}`;
 }

@@ -43,7 +43,7 @@ export const debianPackages: readonly string[] = [
 export const recommendedExtension = "intl";
 
 /** The sentence for a machine without any PHP that is offered. */
-export const noPhpMessage = `The native runtime needs php-fpm 8.1 or newer: apt-get install ${debianPackages.join(" ")}, or set SITEWRIGHT_RUNTIME=playground.`;
+export const noPhpMessage = `The native runtime needs php-fpm 8.1 or newer: apt-get install ${debianPackages.join(" ")}`;
 
 /** The beginning of the names of packages for this php-fpm, or null if it does not come from packages that we know. */
 function packagePrefix(fpm: string): { readonly kind: "debian" | "remi"; readonly prefix: string } | null {
