@@ -15,6 +15,7 @@ import { InvitationPage } from "./pages/InvitationPage.tsx";
 import { NewSitePage } from "./pages/NewSitePage.tsx";
 import { OperationPage } from "./pages/OperationPage.tsx";
 import { PasswordPage } from "./pages/PasswordPage.tsx";
+import { PeoplePage } from "./pages/people/PeoplePage.tsx";
 import { SignInPage } from "./pages/SignInPage.tsx";
 import { SitesPage } from "./pages/SitesPage.tsx";
 import { SitePage, tabNamed } from "./pages/site/SitePage.tsx";
@@ -82,6 +83,7 @@ const signedIn = createRoute({
 const home = createRoute({ getParentRoute: () => signedIn, path: "/", component: HomePage });
 const account = createRoute({ getParentRoute: () => signedIn, path: "/account", component: AccountPage });
 const apiKeys = createRoute({ getParentRoute: () => signedIn, path: "/api-keys", component: ApiKeysPage });
+const people = createRoute({ getParentRoute: () => signedIn, path: "/people", component: PeoplePage });
 const newSite = createRoute({ getParentRoute: () => signedIn, path: "/sites/new", component: NewSitePage });
 
 const activity = createRoute({
@@ -178,6 +180,7 @@ export const router = createRouter({
       zone,
       fleet,
       rollout,
+      people,
       activity,
       account,
       apiKeys,

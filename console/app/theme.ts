@@ -1,5 +1,8 @@
 /** Colours and sizes. Contrast is checked by the tests, in both colour schemes. */
-import { createTheme, SegmentedControl } from "@mantine/core";
+import { createTheme, Drawer, Modal, SegmentedControl } from "@mantine/core";
+
+/** The title of a dialog is in a `header`, which screen readers would take for the page's. */
+const attributes = { header: { role: "none" } };
 
 export const theme = createTheme({
   primaryColor: "indigo",
@@ -9,6 +12,10 @@ export const theme = createTheme({
   headings: { fontWeight: "650" },
   cursorType: "pointer",
   respectReducedMotion: true,
-  // Its animation ignores that.
-  components: { SegmentedControl: SegmentedControl.extend({ defaultProps: { transitionDuration: 0 } }) },
+  components: {
+    Modal: Modal.extend({ defaultProps: { attributes } }),
+    Drawer: Drawer.extend({ defaultProps: { attributes } }),
+    // Its animation ignores `respectReducedMotion`.
+    SegmentedControl: SegmentedControl.extend({ defaultProps: { transitionDuration: 0 } }),
+  },
 });

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { dateTime, nullable, uuid } from "../schema.ts";
-import { newPassword, role, siteIds } from "./people.ts";
+import { newPassword, permissions, role, siteIds } from "./people.ts";
 
 const optionalText = (description: string, example: string) =>
   nullable(Type.String({ description: `${description}, or null.`, examples: [example] }));
@@ -40,6 +40,7 @@ export const SignedIn = Type.Object(
       id: uuid("Id of the user's company."),
       name: Type.String({ description: "Name of the company.", examples: ["Example Agency"] }),
     }),
+    permissions,
     must_change_password: Type.Boolean({
       description: "Whether the user has to choose a password before anything else (`PUT /session/password`).",
     }),

@@ -1,7 +1,7 @@
 /** Users of a company. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { uuid } from "../schema.ts";
+import { dateTime, nullable, uuid } from "../schema.ts";
 import { chosenSiteIds, role, siteIds } from "./people.ts";
 
 const User = Type.Object(
@@ -20,6 +20,31 @@ const User = Type.Object(
   { title: "User" },
 );
 
+const CompanyUser = Type.Object(
+  {
+    user: User,
+    sites: nullable(
+      Type.Array(
+        Type.Object({
+          id: uuid("Id of the site."),
+          display_name: Type.String({ description: "Name of the site.", examples: ["Example Shop"] }),
+        }),
+        { description: "The sites of `site_ids`, by name; null: all of the company." },
+      ),
+    ),
+    last_signed_in_at: nullable(
+      dateTime("When the user last signed in with a password; null: never, or more than 400 days ago."),
+    ),
+    locked_because: nullable(
+      Type.String({
+        description: "Why the caller can neither remove this user nor change their role; null: the caller can.",
+        examples: ["This is the company's only owner. Make somebody else an owner first."],
+      }),
+    ),
+  },
+  { title: "CompanyUser" },
+);
+
 const userOfCompany = Type.Object({ id: uuid("Id of the company."), user_id: uuid("Id of the user.") });
 
 export const listUsers = endpoint({
@@ -30,11 +55,7 @@ export const listUsers = endpoint({
   description: "Oldest first. Each API key belongs to one of them and has at most their permissions.",
   params: Type.Object({ id: uuid("Id of the company.") }),
   responses: {
-    200: result(
-      ["company"],
-      "The users.",
-      Type.Object({ users: Type.Array(Type.Object({ user: User }, { title: "CompanyUser" })) }),
-    ),
+    200: result(["company"], "The users.", Type.Object({ users: Type.Array(CompanyUser) })),
   },
   verb: "read",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },

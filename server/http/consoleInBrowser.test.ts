@@ -46,7 +46,7 @@ const everyPage = {
     "/fleet?tab=plugins",
     "/fleet?tab=rollouts",
     "/dns",
-    "/activity",
+    "/people", "/activity",
     "/account",
     "/api-keys",
     "/nothing",
@@ -192,5 +192,46 @@ it("lets an invited person choose a password, and then shows the only site that 
   await page.goto(`${origin}/sites`);
   await page.getByText("Theirs", { exact: true }).first().waitFor();
   expect(await page.getByText("Somebody else's").count()).toBe(0);
+  await context.close();
+});
+
+it("invites a person to one site, shows the link once, changes what they may do, and removes them", async () => {
+  const people = peopleOf({ current: server });
+  const email = await people.add({ role: "owner" });
+  await server.addSite({ display_name: "Garden" });
+  const context = await browser.newContext({ reducedMotion: "reduce" });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${origin}/people`);
+  await signIn(page, email);
+  await page.getByRole("button", { name: "Invite somebody" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Create the link" }).click();
+  await dialog.getByText("Must be an e-mail address").waitFor();
+  expect(await problemsOf(page)).toEqual([]);
+  await dialog.getByLabel("E-mail address").fill("gardener@example.com");
+  await dialog.getByRole("combobox", { name: "Only these sites" }).fill("gard");
+  await page.getByRole("option", { name: "Garden" }).click();
+  await page.keyboard.press("Tab");
+  await dialog.getByRole("button", { name: "Create the link" }).click();
+  await dialog.getByText("/invitation#si_").waitFor();
+  await dialog.getByRole("button", { name: "Done" }).click();
+  const invitations = page.getByRole("region", { name: "Open invitations" });
+  await invitations.getByText("gardener@example.com").waitFor();
+  await invitations.getByRole("button", { name: "Withdraw the invitation of gardener@example.com" }).click();
+  await invitations.getByText("gardener@example.com").waitFor({ state: "hidden" });
+
+  const viewer = await people.add({ role: "viewer" });
+  await page.reload();
+  const row = page.getByRole("listitem").filter({ hasText: viewer });
+  await row.getByRole("button", { name: "Change the role and sites" }).click();
+  await dialog.getByRole("combobox", { name: "Role" }).click();
+  await page.getByRole("option", { name: "Developer" }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByText("Developer", { exact: true }).waitFor();
+  await row.getByRole("button", { name: "Remove" }).click();
+  await dialog.getByLabel("Type Grace Hopper to confirm").fill("Grace Hopper");
+  await dialog.getByRole("button", { name: "Remove" }).click();
+  await row.waitFor({ state: "hidden" });
   await context.close();
 });

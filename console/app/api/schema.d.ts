@@ -1726,6 +1726,12 @@ export interface components {
         };
         CompanyUser: {
             user: components["schemas"]["User"];
+            sites: {
+                id: string;
+                display_name: string;
+            }[] | null;
+            last_signed_in_at: string | null;
+            locked_because: string | null;
         };
         ComparedPage: {
             path: string;
@@ -2497,6 +2503,7 @@ export interface components {
                 id: string;
                 name: string;
             };
+            permissions: ("create_sites" | "change_sites" | "see_users" | "manage_users" | "manage_owners" | "see_keys" | "manage_keys")[];
             must_change_password: boolean;
         };
         Site: {

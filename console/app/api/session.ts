@@ -4,6 +4,7 @@ import { answered, api, type Schemas } from "./client.ts";
 import { ApiFailure } from "./failure.ts";
 
 export type SignedIn = Schemas["SignedIn"];
+export type Permission = SignedIn["permissions"][number];
 
 export const sessionKey = ["session"] as const;
 
@@ -24,8 +25,8 @@ export function useSignedIn(): SignedIn | null {
   return useQuery(sessionQuery).data ?? null;
 }
 
-/** Roles that may change sites. */
-const changing: readonly string[] = ["owner", "admin", "developer"];
+/** Whether the API says that the person may do that. */
+export const may = (session: SignedIn | null, permission: Permission): boolean =>
+  session?.permissions.includes(permission) === true;
 
-export const mayChange = (session: SignedIn | null): boolean =>
-  session !== null && changing.includes(session.user.role);
+export const mayChange = (session: SignedIn | null): boolean => may(session, "change_sites");

@@ -2,7 +2,7 @@ import { Alert, Badge, Checkbox, Group, Stack, Table, Text, TextInput } from "@m
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api, type Schemas } from "../api/client.ts";
-import { useSignedIn } from "../api/session.ts";
+import { may, useSignedIn } from "../api/session.ts";
 import { dateText } from "../formats.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
 import { Card } from "../parts/Card.tsx";
@@ -52,6 +52,7 @@ export function ApiKeysPage() {
 function NewKey({ company }: { readonly company: string }) {
   const client = useQueryClient();
   const [token, setToken] = useState<string | null>(null);
+  const mayCreate = may(useSignedIn(), "manage_keys");
   const bodyOf = ({ name, isReadOnly }: { name: string; isReadOnly: boolean }) => ({
     name,
     ...(isReadOnly && { scopes: ["read"] }),
@@ -76,7 +77,7 @@ function NewKey({ company }: { readonly company: string }) {
           <TextInput label={at.name} description={at.nameHint} autoComplete="off" {...form.getInputProps("name")} />
           <Checkbox label={at.readOnly} {...form.getInputProps("isReadOnly", { type: "checkbox" })} />
           <Group>
-            <ActionButton type="submit" loading={isSending}>
+            <ActionButton type="submit" loading={isSending} reason={mayCreate ? null : texts.needsRole}>
               {texts.create}
             </ActionButton>
             <CurlButton method="POST" path={`/company/${company}/api-keys`} body={bodyOf(form.values)} />

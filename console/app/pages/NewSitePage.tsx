@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 import { answerOf, api } from "../api/client.ts";
-import { mayChange, useSignedIn } from "../api/session.ts";
+import { may, useSignedIn } from "../api/session.ts";
 import { regionsQuery } from "../api/sites.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
 import { CurlButton } from "../parts/CurlButton.tsx";
@@ -93,7 +93,11 @@ export function NewSitePage() {
             </Stack>
           </Fieldset>
           <Group>
-            <ActionButton type="submit" loading={isSending} reason={mayChange(session) ? null : texts.needsRole}>
+            <ActionButton
+              type="submit"
+              loading={isSending}
+              reason={may(session, "create_sites") ? null : texts.needsRole}
+            >
               {at.submit}
             </ActionButton>
             <CurlButton method="POST" path="/sites" body={{ company, install_mode: "new", ...values }} />

@@ -8,7 +8,13 @@ export function CopyId({ value, name }: { readonly value: string; readonly name:
       <Code style={{ overflowWrap: "anywhere" }}>{value}</Code>
       <CopyButton value={value}>
         {({ copied, copy }) => (
-          <Button size="compact-xs" variant="default" onClick={copy} aria-label={`${texts.copy}: ${name}`}>
+          <Button
+            size="compact-xs"
+            variant="default"
+            style={{ flexShrink: 0 }}
+            onClick={copy}
+            aria-label={`${texts.copy}: ${name}`}
+          >
             {copied ? texts.copied : texts.copy}
           </Button>
         )}

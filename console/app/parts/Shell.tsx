@@ -13,23 +13,28 @@ import {
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet } from "@tanstack/react-router";
 import { useConnected } from "../api/connection.ts";
+import { may, useSignedIn } from "../api/session.ts";
 import { texts } from "../texts.ts";
 import { MenuLink, TextLink } from "./ButtonLink.tsx";
 import { OperationsPanel } from "./OperationsPanel.tsx";
 import { SessionGuard } from "./SessionGuard.tsx";
 
+/** `needs`: the permission without which there is nothing to see. */
 const entries = [
-  { to: "/", label: texts.navigation.home },
-  { to: "/sites", label: texts.navigation.sites },
-  { to: "/fleet", label: texts.navigation.fleet },
-  { to: "/dns", label: texts.navigation.dns },
-  { to: "/activity", label: texts.navigation.activity },
-  { to: "/api-keys", label: texts.navigation.apiKeys },
-  { to: "/account", label: texts.navigation.account },
+  { to: "/", label: texts.navigation.home, needs: null },
+  { to: "/sites", label: texts.navigation.sites, needs: null },
+  { to: "/fleet", label: texts.navigation.fleet, needs: null },
+  { to: "/dns", label: texts.navigation.dns, needs: null },
+  { to: "/people", label: texts.navigation.people, needs: "see_users" },
+  { to: "/activity", label: texts.navigation.activity, needs: null },
+  { to: "/api-keys", label: texts.navigation.apiKeys, needs: "see_keys" },
+  { to: "/account", label: texts.navigation.account, needs: null },
 ] as const;
 
 export function Shell() {
   const [isMenuOpen, { toggle, close }] = useDisclosure();
+  const session = useSignedIn();
+  const shown = entries.filter(({ needs }) => needs === null || may(session, needs));
   return (
     <AppShell
       header={{ height: 56 }}
@@ -54,7 +59,7 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="sm" aria-label={texts.navigation.label}>
-        {entries.map(({ to, label }) => (
+        {shown.map(({ to, label }) => (
           <MenuLink
             key={to}
             to={to}

@@ -57,8 +57,11 @@ export async function lookUpTarget(pool: Pool, kind: TargetKind, id: string): Pr
 const verbs = ["read", "write", "delete", "push", "keys", "users"];
 const rank: Record<Role, number> = { viewer: 0, billing: 0, developer: 1, admin: 2, owner: 3 };
 
+/** What decides about a call. */
+export type Authority = Pick<Caller, "kind" | "role" | "scopes" | "userSites">;
+
 /** The sites that the key and its user are limited to, or null for all sites of the company. */
-export function sitesInScope(caller: Caller): string[] | null {
+export function sitesInScope(caller: Pick<Caller, "scopes" | "userSites">): string[] | null {
   const { userSites } = caller;
   const scopes = (caller.scopes ?? []).filter((scope) => scope.startsWith("site:"));
   const ofKey = scopes.length > 0 ? scopes.map((scope) => scope.slice("site:".length).toLowerCase()) : null;
@@ -66,7 +69,7 @@ export function sitesInScope(caller: Caller): string[] | null {
   return ofKey === null ? [...userSites] : ofKey.filter((id) => userSites.includes(id));
 }
 
-export function hasRole(caller: Caller, least: Role): boolean {
+export function hasRole(caller: Pick<Caller, "role">, least: Role): boolean {
   return rank[caller.role] >= rank[least];
 }
 
@@ -76,14 +79,20 @@ export function authorise(row: Endpoint, caller: Caller, target: Target | null):
   const isSession = caller.kind === "session";
   if (isSession && caller.mustChangePassword && row.resource.kind !== "session") throw new PasswordChangeRequired();
   if (isHidden(caller, target)) throw new NotFound();
-  const needs =
-    (row.resource.kind === "session" && !isSession ? "session" : null) ??
+  const needs = missing(row, caller, target);
+  if (needs !== null) throw new NotAllowed(needs);
+}
+
+/** What the caller lacks for this call, as in `NotAllowed`, or null. */
+export function missing(row: Endpoint, caller: Authority, target: Target): string | null {
+  return (
+    (row.resource.kind === "session" && caller.kind !== "session" ? "session" : null) ??
     missingRole(row, caller) ??
     missingVerb(row, caller) ??
     missingLive(row, caller, target) ??
     missingSite(row, caller, target) ??
-    missingUsers(row, caller);
-  if (needs) throw new NotAllowed(needs);
+    missingUsers(row, caller)
+  );
 }
 
 /** Whether the target is a site that the user does not have: for them, it does not exist. */
@@ -91,12 +100,12 @@ function isHidden({ userSites }: Caller, { siteId }: Target): boolean {
   return userSites !== null && siteId !== null && !userSites.includes(siteId);
 }
 
-function missingRole(row: Endpoint, caller: Caller): string | null {
+function missingRole(row: Endpoint, caller: Authority): string | null {
   const least = row.role ?? (row.verb === "read" ? "viewer" : "developer");
   return hasRole(caller, least) ? null : `role:${least}`;
 }
 
-function missingVerb(row: Endpoint, caller: Caller): string | null {
+function missingVerb(row: Endpoint, caller: Authority): string | null {
   const narrowed = caller.scopes?.some((scope) => verbs.includes(scope)) ?? false;
   return narrowed && !caller.scopes?.includes(row.verb) ? row.verb : null;
 }
@@ -117,20 +126,20 @@ export function canWrite(caller: Caller): boolean {
 }
 
 /** A key with scopes of any kind could otherwise invite somebody with more permissions. */
-function missingUsers(row: Endpoint, caller: Caller): string | null {
+function missingUsers(row: Endpoint, caller: Authority): string | null {
   return row.verb === "users" && caller.scopes?.includes("users") === false ? "users" : null;
 }
 
-function missingLive(row: Endpoint, caller: Caller, target: Target): string | null {
+function missingLive(row: Endpoint, caller: Authority, target: Target): string | null {
   return row.changesLive && target.isLive !== false && isNonLive(caller) ? "live" : null;
 }
 
 /** Whether the key can't change live environments. */
-export function isNonLive(caller: Caller): boolean {
+export function isNonLive(caller: Pick<Caller, "scopes">): boolean {
   return caller.scopes?.includes("non-live") ?? false;
 }
 
-function missingSite(row: Endpoint, caller: Caller, target: Target): string | null {
+function missingSite(row: Endpoint, caller: Authority, target: Target): string | null {
   const sites = sitesInScope(caller);
   if (!sites || isOwnResource(row.resource)) return null;
   if (row.resource.kind === "company") return row.resource.underSiteScope === "closed" ? "site:*" : null;

@@ -14,6 +14,7 @@ import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
 import { hashPassword } from "./passwords.ts";
+import { permissionsOf } from "./permissions.ts";
 import { beginAttempt, endAttempt } from "./signInLock.ts";
 import { accountOf, inPasswordTurn, withPassword } from "./signIns.ts";
 import { initialsImage } from "./users.ts";
@@ -47,6 +48,7 @@ export function signedInView(user: SignInUser, session: ShownSession) {
       image: initialsImage(full_name),
     },
     company: { id: user.company_id, name: user.company_name },
+    permissions: permissionsOf(user),
     must_change_password: user.must_change_password,
   };
 }

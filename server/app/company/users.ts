@@ -1,4 +1,5 @@
 /** Users of a company. */
+import { removeUser } from "@sitewright/contract/company/users.ts";
 import type { Role } from "@sitewright/contract/endpoint.ts";
 import { deleteInvitationsOf } from "@sitewright/server/store/company/invitations.ts";
 import {
@@ -13,9 +14,10 @@ import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { knownSiteIds } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
-import { hasRole } from "./access.ts";
+import { type Caller, hasRole } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
+import { mayCall } from "./permissions.ts";
 
 function userView({ id, email, full_name, role, site_ids }: ShownUser) {
   return { id, email, image: initialsImage(full_name), full_name, role, site_ids: site_ids && [...site_ids] };
@@ -24,8 +26,26 @@ function userView({ id, email, full_name, role, site_ids }: ShownUser) {
 /** Lists the users of the caller's company. */
 export async function list({ database, caller }: Context) {
   const users = await listUsers(database, caller.companyId);
-  return { users: users.map((user) => ({ user: userView(user) })) };
+  const owners = users.filter(({ role }) => role === "owner").length;
+  return {
+    users: users.map((user) => ({
+      user: userView(user),
+      sites: user.sites && [...user.sites],
+      last_signed_in_at: user.last_signed_in_at?.toISOString() ?? null,
+      locked_because: lockedBecause(caller, user, owners),
+    })),
+  };
 }
+
+/** Why the caller can't change the role of a user or remove them, or null. */
+function lockedBecause(caller: Caller, { role }: ShownUser, owners: number): string | null {
+  if (!mayCall(removeUser, caller)) return "Only owners and admins can manage users.";
+  if (role !== "owner") return null;
+  if (!hasRole(caller, "owner")) return "Only owners can manage owners.";
+  return owners > 1 ? null : lastOwner;
+}
+
+const lastOwner = "This is the company's only owner. Make somebody else an owner first.";
 
 interface Permissions {
   readonly role: Role;
@@ -75,7 +95,7 @@ export function requireRank({ caller }: Context, role: Role): void {
 /** Throws `Refused` if the company would be left without an owner. */
 async function requireOtherOwner(transaction: DatabaseTransaction, user: ShownUser, companyId: string): Promise<void> {
   if (user.role !== "owner" || (await hasOtherOwner(transaction, companyId, user.id))) return;
-  throw new Refused("last_owner", "This is the company's only owner. Make somebody else an owner first.");
+  throw new Refused("last_owner", lastOwner);
 }
 
 /** Returns the only sites that a user gets, or null. Throws `Refused` if the role has all sites, or a site is unknown. */

@@ -63,15 +63,27 @@ export interface ShownUser {
 
 const shownColumns = ["id", "email", "full_name", "role", "site_ids"] as const;
 
+/** A user in the company's list. */
+export interface ListedUser extends ShownUser {
+  /** The sites of `site_ids` that exist, by name. Null: all. */
+  readonly sites: readonly { readonly id: string; readonly display_name: string }[] | null;
+  readonly last_signed_in_at: Date | null;
+}
+
 /** Lists the users of a company, oldest first. */
-export function listUsers(database: Database, companyId: string): Promise<ShownUser[]> {
-  return database
-    .selectFrom("users")
-    .select(shownColumns)
-    .where("company_id", "=", companyId)
-    .orderBy("created_at")
-    .orderBy("id")
-    .execute();
+export async function listUsers(database: Database, companyId: string): Promise<readonly ListedUser[]> {
+  const { rows } = await sql<ListedUser>`
+    select u.id, u.email, u.full_name, u.role, u.site_ids, k.last_signed_in_at,
+      case when u.site_ids is not null then (
+        select coalesce(json_agg(json_build_object('id', s.id, 'display_name', s.display_name)
+          order by lower(s.display_name), s.id), '[]')
+        from sites s where s.company_id = u.company_id and s.id = any(u.site_ids)) end as sites
+    from users u left join (
+      select user_id, max(created_at) as last_signed_in_at from api_keys
+      where company_id = ${companyId} and kind = 'session' group by user_id) k on k.user_id = u.id
+    where u.company_id = ${companyId}
+    order by u.created_at, u.id`.execute(database);
+  return rows;
 }
 
 /** Finds a user of the company, locked until the transaction ends, or null. */
