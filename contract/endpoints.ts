@@ -15,6 +15,13 @@ import {
 } from "./company/invitations.ts";
 import { getCompanyLimits } from "./company/limits.ts";
 import {
+  beginSecondFactor,
+  confirmSecondFactor,
+  getSecondFactor,
+  removeSecondFactor,
+  replaceRecoveryCodes,
+} from "./company/secondFactors.ts";
+import {
   changePassword,
   endOtherSessions,
   endSession,
@@ -23,7 +30,8 @@ import {
   signIn,
   signOut,
 } from "./company/sessions.ts";
-import { changeUser, listUsers, removeUser } from "./company/users.ts";
+import { changeSignInRules, getSignInRules } from "./company/signInRules.ts";
+import { changeUser, listUsers, removeUser, resetSecondFactor } from "./company/users.ts";
 import { validateKey } from "./company/validate.ts";
 import { getCertificate, removeCertificate, replaceCertificate } from "./domains/certificates.ts";
 import { createDnsRecord, deleteDnsRecord, listDnsRecords, updateDnsRecord } from "./domains/dnsRecords.ts";
@@ -216,6 +224,9 @@ export const endpoints = {
   listUsers,
   changeUser,
   removeUser,
+  resetSecondFactor,
+  getSignInRules,
+  changeSignInRules,
   listInvitations,
   inviteUser,
   withdrawInvitation,
@@ -226,6 +237,11 @@ export const endpoints = {
   getSession,
   signOut,
   changePassword,
+  getSecondFactor,
+  beginSecondFactor,
+  confirmSecondFactor,
+  replaceRecoveryCodes,
+  removeSecondFactor,
   listSessions,
   endSession,
   endOtherSessions,

@@ -66,7 +66,13 @@ const errorData: Readonly<Record<ErrorStatus, TSchema>> = {
   400: faults,
   401: noData,
   403: Type.Object({
-    code: Type.Enum(["scope_missing", "address_not_allowed", "cross_site_request", "password_change_required"]),
+    code: Type.Enum([
+      "scope_missing",
+      "address_not_allowed",
+      "cross_site_request",
+      "password_change_required",
+      "second_factor_required",
+    ]),
     needs: Type.Optional(
       Type.String({
         description:
@@ -117,7 +123,7 @@ export function errorSchema(status: ErrorStatus, options: { readonly title?: str
 export const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
   400: "The request is malformed; `data.errors` lists every fault with a JSON pointer.",
   401: "The API key is missing, malformed, unknown, expired or revoked.",
-  403: "The key belongs to the right company, but its scopes or its user's role do not allow this (`data.needs` names what is missing), or the key is not accepted from this address. With a session: its user has to choose a password first (`password_change_required`), or the request does not come from a page of this origin (`cross_site_request`).",
+  403: "The key belongs to the right company, but its scopes or its user's role do not allow this (`data.needs` names what is missing), or the key is not accepted from this address. With a session: its user has to choose a password first (`password_change_required`) or add a second factor (`second_factor_required`), or the request does not come from a page of this origin (`cross_site_request`).",
   404: "The resource does not exist, or belongs to another company.",
   405: "The path does not support this method; the `Allow` header lists the supported ones.",
   409: "Another operation holds the environment, and `When-Busy: refuse` was sent. `data.blocked_by` lists the operations that the call would have to wait for.",

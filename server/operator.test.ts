@@ -23,6 +23,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isPassword } from "./app/company/passwords.ts";
 import { readToken } from "./app/company/token.ts";
 import { sealActivity } from "./audit/seal.ts";
+import { confirmSecret, findSecondFactor, storeRecoveryCodes, storeSecret } from "./store/company/secondFactors.ts";
 import { findSignInUser, insertSession, listSessions, replacePassword } from "./store/company/sessions.ts";
 import { edgeGenerations } from "./store/generations.ts";
 import { noteSourceCheck } from "./store/packages/packageChecks.ts";
@@ -322,6 +323,31 @@ describe("operator users reset-password", () => {
   it("reports unknown addresses", async () => {
     const reset = await operator(["users", "reset-password", "nobody@example.com"], { DATABASE_URL: test.url });
     expect(reset).toMatchObject({ code: 1, output: "", errors: expect.stringContaining("No user has the e-mail") });
+  });
+});
+
+describe("operator users reset-second-factor", () => {
+  it("removes a second factor, and ends the user's sessions", async () => {
+    const settings = { DATABASE_URL: test.url };
+    const created = JSON.parse((await operator(["company", "create", "Without a phone", "--json"], settings)).output);
+    const email = created.admin_email;
+    const reset = () => operator(["users", "reset-second-factor", email], settings);
+    expect((await reset()).output).toBe(`${email} has no second factor.\n`);
+    const user = await findSignInUser(test.database, { email });
+    if (user === null) throw new Error("The company has no owner");
+    await test.database.transaction().execute(async (transaction) => {
+      await storeSecret(transaction, user.id, Buffer.from("sealed"));
+      await confirmSecret(transaction, user.id);
+      await storeRecoveryCodes(transaction, user.id, [Buffer.from("hash")]);
+      const place = { ipAddress: null, browserName: null, osName: null };
+      const session = { id: randomUUID(), secretHash: Buffer.alloc(32), expiresAt: new Date(Date.now() + 60_000) };
+      await insertSession(transaction, { ...session, ...place, userId: user.id, companyId: user.company_id }, 1);
+    });
+    expect((await reset()).output).toBe(
+      `${email} can sign in with the password alone, and has been signed out everywhere.\n`,
+    );
+    expect(await findSecondFactor(test.database, user.id)).toMatchObject({ since: null, recovery_codes_left: 0 });
+    expect(await listSessions(test.database, user.id)).toEqual([]);
   });
 });
 

@@ -41,6 +41,18 @@ export const email = Type.String({
   examples: ["ada@example.com"],
 });
 
+/** An existing password. */
+export const password = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 200, description, examples: ["correct horse battery staple"] });
+
+/** A code of a second factor. */
+export const code = Type.String({
+  minLength: 1,
+  maxLength: 50,
+  description: "The present code of the authenticator app. Spaces are ignored.",
+  examples: ["287082"],
+});
+
 /** Passwords that people choose. `password_too_weak` has the rules beyond the length. */
 export function newPassword(description: string) {
   return Type.String({

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { dateTime, nullable, uuid } from "../schema.ts";
-import { newPassword, permissions, role, siteIds } from "./people.ts";
+import { code, newPassword, password, permissions, role, siteIds } from "./people.ts";
 
 const optionalText = (description: string, example: string) =>
   nullable(Type.String({ description: `${description}, or null.`, examples: [example] }));
@@ -44,17 +44,18 @@ export const SignedIn = Type.Object(
     must_change_password: Type.Boolean({
       description: "Whether the user has to choose a password before anything else (`PUT /session/password`).",
     }),
+    has_second_factor: Type.Boolean({ description: "Whether the user needs a code to sign in." }),
+    must_add_second_factor: Type.Boolean({
+      description:
+        "Whether the user has to add a second factor before anything else (`POST /session/second-factor`), because the company requires one.",
+    }),
   },
   { title: "SignedIn" },
 );
 
-/** An existing password. */
-const password = (description: string) =>
-  Type.String({ minLength: 1, maxLength: 200, description, examples: ["correct horse battery staple"] });
-
 const signInDescription = `Starts a session. The response sets a cookie that scripts can't read; requests with it need no API key. It is sent only by pages of the API's own origin, and requests that change something are refused (\`cross_site_request\`) unless \`Sec-Fetch-Site\` or \`Origin\` says that such a page sent them.
 
-From the fifth wrong password of a network on, each one makes the next attempt wait longer. The answer does not depend on whether the e-mail address exists.`;
+From the fifth wrong password or code of a network on, each one makes the next attempt wait longer. The answer does not depend on whether the e-mail address exists.`;
 
 export const signIn = endpoint({
   method: "POST",
@@ -71,11 +72,16 @@ export const signIn = endpoint({
         examples: ["ada@example.com"],
       }),
       password: password("The user's password."),
+      code: Type.Optional({
+        ...code,
+        description:
+          "The present code of the authenticator app, or a recovery code. Needed if the user has a second factor: without it, the right password gets `second_factor_needed`. Each code is accepted once.",
+      }),
     },
     { title: "SignIn" },
   ),
   responses: { 201: { description: "The session has been started.", body: SignedIn } },
-  refusals: ["wrong_credentials", "too_many_sign_ins"],
+  refusals: ["wrong_credentials", "second_factor_needed", "wrong_code", "too_many_sign_ins"],
   verb: "write",
   resource: { kind: "anyone" },
   bucket: "creations",

@@ -35,6 +35,7 @@ const CompanyUser = Type.Object(
     last_signed_in_at: nullable(
       dateTime("When the user last signed in with a password; null: never, or more than 400 days ago."),
     ),
+    has_second_factor: Type.Boolean({ description: "Whether the user needs a code to sign in." }),
     locked_because: nullable(
       Type.String({
         description: "Why the caller can neither remove this user nor change their role; null: the caller can.",
@@ -89,5 +90,20 @@ export const removeUser = endpoint({
   refusals: ["last_owner"],
   verb: "users",
   role: "admin",
+  resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
+});
+
+export const resetSecondFactor = endpoint({
+  method: "DELETE",
+  path: "/company/{id}/users/{user_id}/second-factor",
+  tag: "Users",
+  summary: "Remove the second factor of another user",
+  description:
+    "For somebody who has lost their authenticator app and their recovery codes. Their sessions end. They can sign in with their password alone, and then add another one.",
+  params: userOfCompany,
+  responses: { 200: result(["user"], "The user.", User) },
+  refusals: ["own_second_factor"],
+  verb: "users",
+  role: "owner",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },
 });

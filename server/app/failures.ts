@@ -58,6 +58,11 @@ export class PasswordChangeRequired extends Error {
   override readonly name = "PasswordChangeRequired";
 }
 
+/** The user of the session has to add a second factor before anything else. */
+export class SecondFactorRequired extends Error {
+  override readonly name = "SecondFactorRequired";
+}
+
 /** A request with a session that no page of this origin has sent. */
 export class CrossSiteRequest extends Error {
   override readonly name = "CrossSiteRequest";

@@ -12,6 +12,7 @@ import {
   PasswordChangeRequired,
   QueueFull,
   Refused,
+  SecondFactorRequired,
 } from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
 
@@ -68,6 +69,7 @@ export function errorAnswer(
 const queueSeconds = 30;
 
 const choosePassword = "Choose a new password first: PUT /v2/session/password.";
+const addSecondFactor = "Your company requires a second factor. Add one first: POST /v2/session/second-factor.";
 const notFromHere =
   "Requests with a session must come from a page of this origin: Sec-Fetch-Site or Origin says otherwise, or is missing. Programs use an API key instead.";
 
@@ -82,6 +84,9 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
   if (error instanceof PasswordChangeRequired) {
     return errorAnswer(403, { code: "password_change_required" }, { message: choosePassword });
+  }
+  if (error instanceof SecondFactorRequired) {
+    return errorAnswer(403, { code: "second_factor_required" }, { message: addSecondFactor });
   }
   if (error instanceof CrossSiteRequest) {
     return errorAnswer(403, { code: "cross_site_request" }, { message: notFromHere });

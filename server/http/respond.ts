@@ -14,6 +14,7 @@ import {
   PasswordChangeRequired,
   QueueFull,
   Refused,
+  SecondFactorRequired,
 } from "@sitewright/server/app/failures.ts";
 import {
   type FinishedAnswer,
@@ -250,7 +251,7 @@ async function once(
 /** Whether a repetition of the refused request may succeed, so that the answer must not be stored for it. */
 function isTemporary(error: unknown): boolean {
   if (error instanceof Refused) return error.code === "too_many_sign_ins";
-  return error instanceof Busy || error instanceof QueueFull || error instanceof PasswordChangeRequired;
+  return [Busy, QueueFull, PasswordChangeRequired, SecondFactorRequired].some((kind) => error instanceof kind);
 }
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {

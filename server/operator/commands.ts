@@ -106,6 +106,13 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     load: async () => (await import("./users.ts")).resetUserPassword,
   },
+  "users reset-second-factor": {
+    usage: "users reset-second-factor <e-mail address> [--json]",
+    summary: "removes the second factor of somebody who has lost it, and ends their sessions",
+    options: json,
+    words: [1, 1],
+    load: async () => (await import("./users.ts")).resetUserSecondFactor,
+  },
   logs: {
     usage: "logs [control|edge|dns|postgres] [--lines 50] [--follow] [--json]",
     summary: "shows the newest lines of the logs",

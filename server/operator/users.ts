@@ -1,19 +1,25 @@
-/** `users reset-password`: a new password for a person who has lost theirs. */
+/** `users`: for people who have lost their password or their second factor. */
 import { randomBytes } from "node:crypto";
 import { hashPassword } from "../app/company/passwords.ts";
 import { recordOperatorAction } from "../store/company/activity.ts";
-import { endSessions, findSignInUser, resetPassword } from "../store/company/sessions.ts";
+import { deleteSecondFactor } from "../store/company/secondFactors.ts";
+import { endSessions, findSignInUser, resetPassword, type SignInUser } from "../store/company/sessions.ts";
+import type { Database } from "../store/database.ts";
 import { operatorActor } from "./actor.ts";
 import type { Run } from "./command.ts";
 import { withRunningDatabase } from "./database.ts";
 import { exitFailed, Failure } from "./failure.ts";
 
+/** Throws `Failure` if nobody has the address. */
+async function userOf(database: Database, email: string): Promise<SignInUser> {
+  const user = await findSignInUser(database, { email });
+  if (user !== null) return user;
+  throw new Failure(`No user has the e-mail address ${email}. GET /v2/company/{id}/users lists them.`, exitFailed);
+}
+
 export const resetUserPassword: Run = ({ words: [email = ""], flags }, { config }) =>
   withRunningDatabase(config, async (database) => {
-    const user = await findSignInUser(database, { email });
-    if (user === null) {
-      throw new Failure(`No user has the e-mail address ${email}. GET /v2/company/{id}/users lists them.`, exitFailed);
-    }
+    const user = await userOf(database, email);
     const password = randomBytes(18).toString("base64url");
     const hash = await hashPassword(password);
     await database.transaction().execute(async (transaction) => {
@@ -27,4 +33,19 @@ export const resetUserPassword: Run = ({ words: [email = ""], flags }, { config 
       `${user.email} can sign in with this password, and then has to choose another one. It is shown only once.`,
       `  ${password}`,
     ].join("\n");
+  });
+
+export const resetUserSecondFactor: Run = ({ words: [email = ""], flags }, { config }) =>
+  withRunningDatabase(config, async (database) => {
+    const user = await userOf(database, email);
+    const isRemoved = await database.transaction().execute(async (transaction) => {
+      if (!(await deleteSecondFactor(transaction, user.id))) return false;
+      await endSessions(transaction, user.id, "all");
+      const parameters = { companyId: user.company_id, email: user.email };
+      await recordOperatorAction(transaction, { type: "resetSecondFactor", parameters, actor: operatorActor() });
+      return true;
+    });
+    if (flags.json === true) return JSON.stringify({ email: user.email, was_removed: isRemoved });
+    if (!isRemoved) return `${user.email} has no second factor.`;
+    return `${user.email} can sign in with the password alone, and has been signed out everywhere.`;
   });

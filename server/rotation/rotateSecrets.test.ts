@@ -7,6 +7,8 @@ import { dnsKeyContext, transfersOf } from "../dnsTransfers.ts";
 import { readKeys } from "../keyFile.ts";
 import { openSettings, sealSettings, secretsKeyFile } from "../sealedSettings.ts";
 import { openSealer, type Sealer } from "../sealing.ts";
+import { storeSecret } from "../store/company/secondFactors.ts";
+import { insertUser } from "../store/company/users.ts";
 import { dnsGenerations } from "../store/generations.ts";
 import { addCompany, addSite } from "../store/testing/rows.ts";
 import { createTestDatabase, type TestDatabase } from "../testing/database.ts";
@@ -70,6 +72,19 @@ async function addRows(): Promise<Secret[]> {
     directory,
     sealer.seal("account", `acme-account:${directory}`),
   ]);
+  const user = {
+    id: randomUUID(),
+    companyId,
+    email: "ada@example.com",
+    fullName: "Ada",
+    firstName: "Ada",
+    role: "owner",
+    passwordHash: "",
+  } as const;
+  await database.transaction().execute(async (transaction) => {
+    await insertUser(transaction, user);
+    await storeSecret(transaction, user.id, sealer.seal("second factor", `second-factor:${user.id}`));
+  });
   const result = { sealed: sealer.seal("result", "operation").toString("base64") };
   const { rows } = await pool.query<{ id: string }>(
     `insert into activity (company_id, site_id, category, type, parameters) values ($1, $2, 'siteActions', 'runWpCli', '{}')
@@ -96,6 +111,7 @@ async function addRows(): Promise<Secret[]> {
     read("certificate", "key_sealed", "certificates", `certificate:${certificate}`),
     read("order", "key_sealed", "certificate_orders", `certificate:${ordered}`),
     read("account", "key_sealed", "acme_accounts", `acme-account:${directory}`),
+    read("second factor", "second_factor_sealed", "users", `second-factor:${user.id}`),
     read("command", "secret", "operations", "operation"),
     read("result", "decode(result->>'sealed', 'base64')", "operations", "operation"),
   ];

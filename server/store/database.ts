@@ -12,6 +12,8 @@ type NullableDate = Nullable<Date>;
 export interface Companies {
   id: string;
   name: string;
+  /** Whether sessions of users without a second factor can do nothing but add one. */
+  requires_second_factor: Generated<boolean>;
   created_at: DefaultNow;
 }
 
@@ -71,7 +73,18 @@ export interface Users {
   must_change_password: Generated<boolean>;
   /** The only sites that the user has. Null: all. */
   site_ids: string[] | null;
+  /** The sealed secret of the second factor. Null: none. */
+  second_factor_sealed: Nullable<Buffer>;
+  /** Since when it is in force. Null: it is not confirmed. */
+  second_factor_since: Nullable<Date>;
+  /** The time step of the last code that was accepted. */
+  second_factor_step: Generated<number>;
   created_at: DefaultNow;
+}
+
+export interface RecoveryCodes {
+  user_id: string;
+  code_hash: Buffer;
 }
 
 export interface Invitations {
@@ -796,6 +809,7 @@ export interface Tables {
   users: Users;
   api_keys: ApiKeys;
   invitations: Invitations;
+  recovery_codes: RecoveryCodes;
   sign_in_failures: SignInFailures;
   sites: Sites;
   environments: Environments;

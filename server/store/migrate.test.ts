@@ -79,7 +79,7 @@ const countedColumns = {
 
 /** Every column of every table in the types: a missing or unknown column does not compile. */
 const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
-  companies: { id: true, name: true, created_at: true },
+  companies: { id: true, name: true, requires_second_factor: true, created_at: true },
   company_limits: limitColumns,
   disk_of_companies: { company_id: true, bytes: true },
   limits_of_companies: { ...limitColumns, disk_used_bytes: true },
@@ -93,8 +93,12 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     site_ids: true,
     password_hash: true,
     must_change_password: true,
+    second_factor_sealed: true,
+    second_factor_since: true,
+    second_factor_step: true,
     created_at: true,
   },
+  recovery_codes: { user_id: true, code_hash: true },
   api_keys: {
     id: true,
     company_id: true,

@@ -50,6 +50,14 @@ export const sealedColumns: readonly SealedColumn[] = [
     ...keySealed,
   },
   {
+    name: "secrets of second factors",
+    table: "users",
+    id: sql`id::text`,
+    value: sql<Buffer>`second_factor_sealed`,
+    context: sql`'second-factor:' || id`,
+    assignment: (sealed) => sql`second_factor_sealed = ${sealed}`,
+  },
+  {
     name: "secrets of operations",
     table: "operations",
     id: sql`id`,

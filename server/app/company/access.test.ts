@@ -46,6 +46,7 @@ function caller(role: Caller["role"], scopes: readonly string[] | null = null): 
     firstName: "A",
     userSites: null,
     mustChangePassword: false,
+    mustAddSecondFactor: false,
   };
 }
 

@@ -5,7 +5,7 @@
 import { type Endpoint, isOwnResource, type Role } from "@sitewright/contract/endpoint.ts";
 import { findTarget, type TargetKind, type TargetRecord } from "@sitewright/server/store/company/apiKeys.ts";
 import type { Pool } from "pg";
-import { NotAllowed, NotFound, PasswordChangeRequired } from "../failures.ts";
+import { NotAllowed, NotFound, PasswordChangeRequired, SecondFactorRequired } from "../failures.ts";
 import type { AddressList } from "./allowedAddresses.ts";
 
 /** The key or session of a request, and the user it belongs to. */
@@ -27,6 +27,8 @@ export interface Caller {
   readonly userSites: readonly string[] | null;
   /** Whether the user has to choose a password first. It does not restrict their keys. */
   readonly mustChangePassword: boolean;
+  /** Whether the user has to add a second factor first. It does not restrict their keys. */
+  readonly mustAddSecondFactor: boolean;
 }
 
 /** The resource that a request acts on. */
@@ -73,11 +75,14 @@ export function hasRole(caller: Pick<Caller, "role">, least: Role): boolean {
   return rank[caller.role] >= rank[least];
 }
 
-/** Throws `NotFound`, `NotAllowed` or `PasswordChangeRequired` if the caller can't make this call. */
+/** Throws `NotFound`, `NotAllowed`, `PasswordChangeRequired` or `SecondFactorRequired` if the caller can't make this call. */
 export function authorise(row: Endpoint, caller: Caller, target: Target | null): void {
   if (target?.companyId !== caller.companyId) throw new NotFound();
   const isSession = caller.kind === "session";
-  if (isSession && caller.mustChangePassword && row.resource.kind !== "session") throw new PasswordChangeRequired();
+  if (isSession && row.resource.kind !== "session") {
+    if (caller.mustChangePassword) throw new PasswordChangeRequired();
+    if (caller.mustAddSecondFactor) throw new SecondFactorRequired();
+  }
   if (isHidden(caller, target)) throw new NotFound();
   const needs = missing(row, caller, target);
   if (needs !== null) throw new NotAllowed(needs);

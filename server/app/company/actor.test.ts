@@ -16,6 +16,7 @@ const caller: Caller = {
   firstName: "Ada",
   userSites: null,
   mustChangePassword: false,
+  mustAddSecondFactor: false,
 };
 
 describe("an actor", () => {

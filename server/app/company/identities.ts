@@ -128,5 +128,6 @@ function callerFrom(key: KeyRecord): Caller {
     firstName: key.first_name,
     userSites: key.site_ids,
     mustChangePassword: key.must_change_password,
+    mustAddSecondFactor: key.must_add_second_factor,
   };
 }

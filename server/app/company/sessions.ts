@@ -13,10 +13,10 @@ import { NotFound, Refused } from "../failures.ts";
 import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
+import { checkOwnPassword } from "./ownPassword.ts";
 import { hashPassword } from "./passwords.ts";
 import { permissionsOf } from "./permissions.ts";
-import { beginAttempt, endAttempt } from "./signInLock.ts";
-import { accountOf, inPasswordTurn, withPassword } from "./signIns.ts";
+import { inPasswordTurn } from "./signIns.ts";
 import { initialsImage } from "./users.ts";
 
 /** `currentId`: the session of the request. */
@@ -50,6 +50,8 @@ export function signedInView(user: SignInUser, session: ShownSession) {
     company: { id: user.company_id, name: user.company_name },
     permissions: permissionsOf(user),
     must_change_password: user.must_change_password,
+    has_second_factor: user.second_factor_since !== null,
+    must_add_second_factor: user.requires_second_factor && user.second_factor_since === null,
   };
 }
 
@@ -102,21 +104,14 @@ interface PasswordChange {
  * is easy to guess.
  */
 export async function changePassword(context: Context, { current_password, new_password }: PasswordChange) {
-  const { database, caller, actor, passwordTurns, repeatedActivity } = context;
-  const found = await findSignInUser(database, { id: caller.userId });
-  if (found === null) throw new NotFound();
-  const ipAddress = actor.ipAddress ?? "";
-  const attempt = { account: accountOf(found, found.email), ipAddress };
-  await context.inOwnTransaction((transaction) => beginAttempt(transaction, attempt));
-  const visitor = { ipAddress, userAgent: undefined };
-  const user = await withPassword({ passwordTurns, repeatedActivity, visitor }, found, current_password);
-  await context.inOwnTransaction((transaction) => endAttempt(transaction, attempt));
+  const { caller, actor } = context;
+  const user = await checkOwnPassword(context, current_password);
   if (new_password === current_password) {
     throw new Refused("password_too_weak", "This is the present password. Choose another one.");
   }
   const { email, full_name, company_name } = user;
   const known = [...email.split(/[@.]/), ...full_name.split(/\s+/u), company_name];
-  const hash = await inPasswordTurn(context, ipAddress, async () => {
+  const hash = await inPasswordTurn(context, actor.ipAddress ?? "", async () => {
     requireStrongPassword(new_password, known);
     return hashPassword(new_password);
   });

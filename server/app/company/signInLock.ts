@@ -86,7 +86,12 @@ export async function endAttempt(transaction: DatabaseTransaction, attempt: Atte
   await forgetAttempts(transaction, { forgotten: [both], counted: [network, account] });
 }
 
+/** After the first step of a sign-in in two steps: takes back this attempt, and no earlier ones. */
+export async function withdrawAttempt(transaction: DatabaseTransaction, attempt: Attempt): Promise<void> {
+  await forgetAttempts(transaction, { forgotten: [], counted: Object.values(subjectsOf(attempt)) });
+}
+
 function tooMany(seconds: number): string {
   const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  return `There were too many attempts with a wrong password. Try again in ${wait}.`;
+  return `There were too many attempts with a wrong password or code. Try again in ${wait}.`;
 }

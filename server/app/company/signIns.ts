@@ -1,5 +1,6 @@
 /** Signs people in with e-mail address and password. */
 import { endActivity, recordActivity } from "@sitewright/server/store/company/activity.ts";
+import { lockSecondFactor } from "@sitewright/server/store/company/secondFactors.ts";
 import {
   findSignInUser,
   holdPassword,
@@ -12,8 +13,9 @@ import type { App, RequestDatabase } from "../context.ts";
 import { QueueFull, Refused } from "../failures.ts";
 import { clientNetwork } from "../traffic/networks.ts";
 import { describeBrowser } from "./actor.ts";
+import { useAnyCode, wrongCode } from "./codes.ts";
 import { isPassword } from "./passwords.ts";
-import { beginAttempt, endAttempt } from "./signInLock.ts";
+import { beginAttempt, endAttempt, withdrawAttempt } from "./signInLock.ts";
 import { makeToken, readToken } from "./token.ts";
 
 /** The sender of a request without a key. */
@@ -38,8 +40,19 @@ export interface SignedIn {
 export const sessionSeconds = 14 * 24 * 60 * 60;
 const maxSessions = 50;
 
-/** Starts a session. Throws `Refused`, in the same words and after the same time whether the user exists or not. */
-export async function signIn(context: VisitorContext, request: { email: string; password: string }): Promise<SignedIn> {
+interface SignInRequest {
+  readonly email: string;
+  readonly password: string;
+  /** Of the second factor, if the user has one. */
+  readonly code?: string;
+}
+
+/**
+ * Starts a session. Throws `Refused`: in the same words and after the same time whether the user exists or not; and if a right password
+ * came without the code that the user needs. That is no failure, but takes none back either: those who know the password could
+ * otherwise guess codes without waiting.
+ */
+export async function signIn(context: VisitorContext, request: SignInRequest): Promise<SignedIn> {
   const { database, visitor } = context;
   const email = request.email.trim();
   const found = await findSignInUser(database, { email });
@@ -48,12 +61,38 @@ export async function signIn(context: VisitorContext, request: { email: string; 
   const user = await withPassword(context, found, request.password);
   const signedIn = await context.inTransaction(async (transaction) => {
     if (!(await holdPassword(transaction, user.id, user.password_hash))) throw wrongCredentials();
+    if (!(await passesSecondFactor(context, transaction, user, request.code))) {
+      await withdrawAttempt(transaction, attempt);
+      return null;
+    }
     await endAttempt(transaction, attempt);
     return startSession(transaction, user, visitor);
   });
+  if (signedIn === null) {
+    throw new Refused("second_factor_needed", "Enter a code of your authenticator app, or a recovery code.");
+  }
   // It may have ended an older one.
   context.identities.forgetKeys();
   return signedIn;
+}
+
+/** Returns false if a code is needed and there is none. Throws `Refused` if it is wrong. */
+async function passesSecondFactor(
+  context: VisitorContext,
+  transaction: DatabaseTransaction,
+  user: SignInUser,
+  code: string | undefined,
+): Promise<boolean> {
+  const locked = await lockSecondFactor(transaction, user.id);
+  if (locked?.since == null) return true;
+  if (code === undefined) return false;
+  const used = await useAnyCode(context, transaction, { userId: user.id, locked }, code);
+  if (used === null) {
+    context.repeatedActivity.note({ ...entryOf(user, context.visitor), publicError: "The code was wrong." });
+    throw wrongCode();
+  }
+  if (used === "recovery") await recordBy(transaction, user, context.visitor, "useRecoveryCode", {});
+  return true;
 }
 
 /** The account of which attempts are counted: addresses that nobody has count like those of users. */
@@ -130,7 +169,7 @@ export async function recordBy(
   transaction: DatabaseTransaction,
   user: SignInUser,
   visitor: Visitor,
-  type: "signIn" | "acceptInvitation",
+  type: "signIn" | "acceptInvitation" | "useRecoveryCode",
   parameters: Readonly<Record<string, string>>,
 ): Promise<void> {
   const id = await recordActivity(transaction, { ...entryOf(user, visitor), type, parameters });

@@ -2,6 +2,8 @@
 import { removeUser } from "@sitewright/contract/company/users.ts";
 import type { Role } from "@sitewright/contract/endpoint.ts";
 import { deleteInvitationsOf } from "@sitewright/server/store/company/invitations.ts";
+import { deleteSecondFactor } from "@sitewright/server/store/company/secondFactors.ts";
+import { endSessions } from "@sitewright/server/store/company/sessions.ts";
 import {
   deleteUser,
   hasOtherOwner,
@@ -32,6 +34,7 @@ export async function list({ database, caller }: Context) {
       user: userView(user),
       sites: user.sites && [...user.sites],
       last_signed_in_at: user.last_signed_in_at?.toISOString() ?? null,
+      has_second_factor: user.has_second_factor,
       locked_because: lockedBecause(caller, user, owners),
     })),
   };
@@ -79,6 +82,22 @@ export function remove(context: Context, userId: string) {
   });
 }
 
+/** Removes the second factor of another user, and ends their sessions. Throws `Refused` if it is the caller's own. */
+export function resetSecondFactor(context: Context, userId: string) {
+  if (userId.toLowerCase() === context.caller.userId) {
+    const message = "Remove your own second factor with your password: DELETE /v2/session/second-factor.";
+    throw new Refused("own_second_factor", message);
+  }
+  return changeKeys(context, async (transaction) => {
+    const user = await lockManagedUser(context, transaction, userId);
+    if (await deleteSecondFactor(transaction, user.id)) {
+      await endSessions(transaction, user.id, "all");
+      await record(context, transaction, "resetSecondFactor", user);
+    }
+    return userView(user);
+  });
+}
+
 /** Locks a user whom the caller may manage. Throws `NotFound` or `NotAllowed`. */
 async function lockManagedUser(context: Context, transaction: DatabaseTransaction, userId: string): Promise<ShownUser> {
   const user = await lockUser(transaction, context.caller.companyId, userId.toLowerCase());
@@ -118,7 +137,7 @@ export async function checkedSites(
 async function record(
   context: Context,
   transaction: DatabaseTransaction,
-  type: "changeUser" | "removeUser",
+  type: "changeUser" | "removeUser" | "resetSecondFactor",
   { email }: ShownUser,
 ): Promise<void> {
   await recordDone(context, transaction, { type, category: "userManagement", parameters: { email } });

@@ -4,7 +4,9 @@ import * as apiKeys from "@sitewright/server/app/company/apiKeys.ts";
 import * as invitations from "@sitewright/server/app/company/invitations.ts";
 import { rotate } from "@sitewright/server/app/company/keyRotation.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
+import * as secondFactors from "@sitewright/server/app/company/secondFactors.ts";
 import * as sessions from "@sitewright/server/app/company/sessions.ts";
+import * as signInRules from "@sitewright/server/app/company/signInRules.ts";
 import * as users from "@sitewright/server/app/company/users.ts";
 import { validate } from "@sitewright/server/app/company/validate.ts";
 import * as phpVersions from "@sitewright/server/app/sites/phpVersions.ts";
@@ -25,11 +27,19 @@ export const companyCalls = {
   listUsers: (context) => users.list(context),
   changeUser: (context, { params, body }) => users.change(context, params.user_id, body),
   removeUser: (context, { params }) => users.remove(context, params.user_id),
+  resetSecondFactor: (context, { params }) => users.resetSecondFactor(context, params.user_id),
+  getSignInRules: (context) => signInRules.get(context),
+  changeSignInRules: (context, { body }) => signInRules.change(context, body),
   listInvitations: (context) => invitations.list(context),
   inviteUser: (context, { body }) => invitations.invite(context, body),
   withdrawInvitation: (context, { params }) => invitations.withdraw(context, params.invitation_id),
   getSession: (context) => sessions.current(context),
   changePassword: (context, { body }) => sessions.changePassword(context, body),
+  getSecondFactor: (context) => secondFactors.get(context),
+  beginSecondFactor: (context, { body }) => secondFactors.begin(context, body.current_password),
+  confirmSecondFactor: (context, { body }) => secondFactors.confirm(context, body.code),
+  replaceRecoveryCodes: (context, { body }) => secondFactors.replaceCodes(context, body.current_password),
+  removeSecondFactor: (context, { body }) => secondFactors.remove(context, body.current_password),
   listSessions: (context) => sessions.list(context),
   endSession: (context, { params }) => sessions.end(context, params.session_id),
   endOtherSessions: (context) => sessions.endOthers(context),

@@ -26,6 +26,8 @@ export interface KeyRecord {
   /** The only sites that the user has. Null: all. */
   readonly site_ids: readonly string[] | null;
   readonly must_change_password: boolean;
+  /** Whether the company requires a second factor, which the user does not have. */
+  readonly must_add_second_factor: boolean;
 }
 
 /** Company and site of the resource that a request acts on; both null if it does not exist. */
@@ -42,7 +44,8 @@ const keyColumns = `
   k.id as key_id, k.kind as key_kind, k.name as key_name, k.secret_hash, k.scopes, k.expires_at, k.allowed_addresses,
   (k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) and (k.kind = 'key'
     or coalesce(k.last_used_at, k.created_at) > now() - interval '${idleDays} days')) as is_usable,
-  k.company_id, u.id as user_id, u.role, u.full_name, u.first_name, u.site_ids, u.must_change_password`;
+  k.company_id, u.id as user_id, u.role, u.full_name, u.first_name, u.site_ids, u.must_change_password,
+  c.requires_second_factor and u.second_factor_since is null as must_add_second_factor`;
 
 /** Sites and environments count once they are visible; backups also if their environment was deleted. */
 const targets: Record<TargetKind, (id: string) => string> = {
@@ -85,7 +88,7 @@ export async function findKey(
   keyId: string,
   target: { readonly kind: TargetKind; readonly id: string } | null,
 ): Promise<(KeyRecord & TargetRecord) | null> {
-  const from = "from api_keys k join users u on u.id = k.user_id";
+  const from = "from api_keys k join users u on u.id = k.user_id join companies c on c.id = u.company_id";
   const query = target
     ? {
         name: `find-key-and-${target.kind}`,

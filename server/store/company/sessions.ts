@@ -107,6 +107,10 @@ export interface SignInUser {
   readonly site_ids: readonly string[] | null;
   readonly password_hash: string;
   readonly must_change_password: boolean;
+  /** Null: the user has no second factor. */
+  readonly second_factor_since: Date | null;
+  /** Whether the company requires one. */
+  readonly requires_second_factor: boolean;
   readonly company_id: string;
   readonly company_name: string;
 }
@@ -119,19 +123,19 @@ export async function findSignInUser(
   const condition = "email" in by ? sql`lower(u.email) = lower(${by.email})` : sql`u.id = ${by.id}`;
   const { rows } = await sql<SignInUser>`
     select u.id, u.email, u.full_name, u.first_name, u.role, u.site_ids, u.password_hash, u.must_change_password,
-      c.id as company_id, c.name as company_name
+      u.second_factor_since, c.requires_second_factor, c.id as company_id, c.name as company_name
     from users u join companies c on c.id = u.company_id where ${condition}`.execute(database);
   return rows[0] ?? null;
 }
 
-/** Whether the user still has this password. It can't be changed until the transaction ends. */
+/** Whether the user still has this password. The user is locked until the transaction ends. */
 export async function holdPassword(transaction: DatabaseTransaction, userId: string, hash: string): Promise<boolean> {
   const found = await transaction
     .selectFrom("users")
     .select("id")
     .where("id", "=", userId)
     .where("password_hash", "=", hash)
-    .forShare()
+    .forNoKeyUpdate()
     .executeTakeFirst();
   return found !== undefined;
 }

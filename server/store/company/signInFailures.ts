@@ -51,7 +51,9 @@ export async function forgetAttempts(
   { forgotten, counted }: { readonly forgotten: readonly Buffer[]; readonly counted: readonly Buffer[] },
 ): Promise<void> {
   await lockAttempts(transaction, [...forgotten, ...counted]);
-  await transaction.deleteFrom("sign_in_failures").where("subject", "in", forgotten).execute();
+  if (forgotten.length > 0) {
+    await transaction.deleteFrom("sign_in_failures").where("subject", "in", forgotten).execute();
+  }
   await sql`
     update sign_in_failures f set failures = greatest(0, f.failures - 1), last_at = coalesce(f.previous_at, f.last_at)
     where subject = any(${[...counted]})`.execute(transaction);

@@ -68,12 +68,14 @@ export interface ListedUser extends ShownUser {
   /** The sites of `site_ids` that exist, by name. Null: all. */
   readonly sites: readonly { readonly id: string; readonly display_name: string }[] | null;
   readonly last_signed_in_at: Date | null;
+  readonly has_second_factor: boolean;
 }
 
 /** Lists the users of a company, oldest first. */
 export async function listUsers(database: Database, companyId: string): Promise<readonly ListedUser[]> {
   const { rows } = await sql<ListedUser>`
     select u.id, u.email, u.full_name, u.role, u.site_ids, k.last_signed_in_at,
+      u.second_factor_since is not null as has_second_factor,
       case when u.site_ids is not null then (
         select coalesce(json_agg(json_build_object('id', s.id, 'display_name', s.display_name)
           order by lower(s.display_name), s.id), '[]')
