@@ -42,7 +42,8 @@ function namesFor(type: string): string[] {
   }
   if (type === "signIn") return [parameters.count];
   if (/(User|Invitation)$/.test(type) && !type.startsWith("createWp")) return [email];
-  if (/(Session|Sessions|Password)$/.test(type)) return [];
+  if (type === "resetSecondFactor") return [email];
+  if (/(Session|Sessions|Password|SecondFactor|RecoveryCodes?)$/.test(type)) return [];
   if (type === "exportActivity") return [parameters.count];
   if (type === "downloadBackup") return [parameters.fileName, parameters.count];
   if (type.endsWith("Site")) return [siteName];
