@@ -16,6 +16,7 @@ import { NewSitePage } from "./pages/NewSitePage.tsx";
 import { OperationPage } from "./pages/OperationPage.tsx";
 import { PasswordPage } from "./pages/PasswordPage.tsx";
 import { PeoplePage } from "./pages/people/PeoplePage.tsx";
+import { SecondFactorPage } from "./pages/SecondFactorPage.tsx";
 import { SignInPage } from "./pages/SignInPage.tsx";
 import { SitesPage } from "./pages/SitesPage.tsx";
 import { SitePage, tabNamed } from "./pages/site/SitePage.tsx";
@@ -70,12 +71,26 @@ const password = createRoute({
   },
 });
 
+const secondFactor = createRoute({
+  getParentRoute: () => root,
+  path: "/second-factor",
+  validateSearch: withNext,
+  beforeLoad: async ({ location }) => {
+    const { must_add_second_factor: mustAdd } = await requireSession(location.href);
+    if (!mustAdd) throw redirect({ to: "/account" });
+  },
+  component: function SecondFactor() {
+    return <SecondFactorPage next={secondFactor.useSearch().next ?? "/"} />;
+  },
+});
+
 const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
   beforeLoad: async ({ location }) => {
-    const { must_change_password: mustChange } = await requireSession(location.href);
+    const { must_change_password: mustChange, must_add_second_factor: mustAdd } = await requireSession(location.href);
     if (mustChange) throw redirect({ to: "/password", search: { next: location.href } });
+    if (mustAdd) throw redirect({ to: "/second-factor", search: { next: location.href } });
   },
   component: Shell,
 });
@@ -169,6 +184,7 @@ export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
     password,
+    secondFactor,
     invitation,
     signedIn.addChildren([
       home,

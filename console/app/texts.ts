@@ -229,6 +229,34 @@ export const texts = {
     revokeNamed: (name: string) => `Revoke ${name}`,
     revokeWarning: "The key, and all keys that were created with it, are refused at once. This can't be undone.",
   },
+  secondFactor: {
+    title: "Second factor",
+    code: "Code",
+    signInHint: "Of your authenticator app, or one of your recovery codes.",
+    required: (company: string) =>
+      `${company} requires a second factor: codes of an authenticator app on your phone, such as Aegis or 2FAS. Add one to continue.`,
+    none: "Your password alone is enough to sign in. With codes of an authenticator app, a stolen password isn't.",
+    add: "Add a second factor",
+    begin: "Continue",
+    scan: "Scan the code with an authenticator app.",
+    enter: "Enter the six digits that the app shows.",
+    qrCode: "QR code for the authenticator app",
+    secretHint: "If you can't scan it, type this into the app:",
+    secret: "Secret for the authenticator app",
+    confirm: "Turn on",
+    recoveryCodes: "Your recovery codes",
+    recoveryHint:
+      "Without your phone, each of these signs you in once instead of a code. Save them now where you will find them: they can't be shown again.",
+    copyCodes: "Copy all",
+    saved: "I have saved them",
+    since: (date: string) => `Signing in needs a code since ${date}.`,
+    codesLeft: (count: number) => (count === 1 ? "One recovery code is left." : `${count} recovery codes are left.`),
+    newCodes: "New recovery codes",
+    newCodesHint: "The present ones stop working.",
+    remove: "Remove the second factor",
+    removeHint: "Your password alone will be enough to sign in. The recovery codes stop working.",
+    removeRequiredHint: "Your company requires one, so you have to add another at once.",
+  },
   people: {
     title: "People",
     hint: "Everybody who can sign in for your company, and what they may do.",
@@ -254,6 +282,25 @@ export const texts = {
     someSites: (count: number) => (count === 1 ? "One site" : `${count} sites`),
     signedIn: (date: string) => `last signed in ${date}`,
     neverSignedIn: "has not signed in",
+    hasFactor: "second factor",
+    hasNoFactor: "no second factor",
+    signingIn: "Signing in",
+    factorOptional: (without: number) =>
+      without === 0
+        ? "A second factor is optional, and everybody has one."
+        : `A second factor is optional. Without one: ${without}. If you require it, they have to add one before anything else.`,
+    factorRequired: (without: number) =>
+      without === 0
+        ? "Everybody needs a second factor, and has one."
+        : `Everybody needs a second factor. Without one: ${without}, who have to add one before anything else.`,
+    requireFactor: "Require a second factor",
+    stopRequiring: "Make it optional",
+    needsOwner: "Only owners can change how people sign in.",
+    reset: "Reset second factor",
+    resetVerb: "Remove the second factor",
+    resetNamed: (name: string) => `Remove the second factor of ${name}`,
+    resetWarning: (name: string) =>
+      `For a lost phone: ${name} is signed out, and can then sign in with the password alone. Make sure that it is really them who asks.`,
     change: "Change",
     changeNamed: (name: string) => `Change the role and sites of ${name}`,
     accessOf: (name: string) => `Role and sites of ${name}`,

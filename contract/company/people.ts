@@ -26,10 +26,19 @@ export const chosenSiteIds = nullable(
 
 /** What consoles show or disable. Each call is checked, whatever is listed here. */
 export const permissions = Type.Array(
-  Type.Enum(["create_sites", "change_sites", "see_users", "manage_users", "manage_owners", "see_keys", "manage_keys"]),
+  Type.Enum([
+    "create_sites",
+    "change_sites",
+    "see_users",
+    "manage_users",
+    "manage_owners",
+    "manage_sign_in",
+    "see_keys",
+    "manage_keys",
+  ]),
   {
     description:
-      "What the user may do in a session, by their role and sites. `change_sites`: those that they see. `manage_users`: invite, change and remove users who are no owners; `manage_owners`: also owners. `see_keys` and `manage_keys`: API keys, at least their own.",
+      "What the user may do in a session, by their role and sites. `change_sites`: those that they see. `manage_users`: invite, change and remove users who are no owners; `manage_owners`: also owners. `manage_sign_in`: require a second factor, and remove that of others. `see_keys` and `manage_keys`: API keys, at least their own.",
     examples: [["change_sites"]],
   },
 );

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
+import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { builtConsole } from "./testing/console.ts";
@@ -234,4 +235,61 @@ it("invites a person to one site, shows the link once, changes what they may do,
   await dialog.getByRole("button", { name: "Remove" }).click();
   await row.waitFor({ state: "hidden" });
   await context.close();
+});
+
+/** Adds a second factor with the form on the page. Returns the secret that it shows. */
+async function addSecondFactor(page: Page): Promise<string> {
+  await page.getByLabel("Present password", { exact: true }).first().fill(chosen);
+  await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("img", { name: "QR code" }).waitFor();
+  const secret = (await page.getByText(/^[A-Z2-7]{32}$/).textContent()) ?? "";
+  await page.getByLabel("Code", { exact: true }).fill(codeOf(secret));
+  await page.getByRole("button", { name: "Turn on" }).click();
+  await page.getByText("Your recovery codes").waitFor();
+  return secret;
+}
+
+/** `steps`: how many steps of 30 seconds from now. Each code is accepted once. */
+const codeOf = (secret: string, steps = 0): string =>
+  TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + steps * 30_000 });
+
+it("adds a second factor, which the next sign-in needs, and requires one of everybody", async () => {
+  const people = peopleOf({ current: server });
+  const [owner, viewer] = [await people.add({ role: "owner" }), await people.add({ role: "viewer" })];
+  const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 390, height: 844 } });
+  const page = await context.newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${origin}/account`);
+  await signIn(page, owner);
+  await page.getByRole("button", { name: "Add a second factor" }).click();
+  const secret = await addSecondFactor(page);
+  expect(await problemsOf(page)).toEqual([]);
+  await page.getByRole("button", { name: "I have saved them" }).click();
+  await page.getByText("10 recovery codes are left.").waitFor();
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await signIn(page, owner);
+  await page.getByLabel("Code", { exact: true }).fill("000000");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByText("The code is wrong").waitFor();
+  await page.getByLabel("Code", { exact: true }).fill(codeOf(secret, 1));
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Hello Grace" }).waitFor();
+  await page.goto(`${origin}/people`);
+  await page.getByRole("button", { name: "Require a second factor" }).click();
+  await page.getByText("Everybody needs a second factor.").waitFor();
+
+  const other = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 390, height: 844 } });
+  const theirs = await other.newPage();
+  theirs.setDefaultTimeout(60_000);
+  await theirs.goto(`${origin}/sites`);
+  await signIn(theirs, viewer);
+  await theirs.getByRole("heading", { name: "Second factor" }).waitFor();
+  await addSecondFactor(theirs);
+  expect([await problemsOf(theirs), await theirs.evaluate("document.documentElement.scrollWidth")]).toEqual([[], 390]);
+  await theirs.getByRole("button", { name: "I have saved them" }).click();
+  await theirs.waitForURL(`${origin}/sites`);
+  await page.reload();
+  await page.getByRole("button", { name: "Make it optional" }).click();
+  await page.getByText("A second factor is optional.").waitFor();
+  await Promise.all([context.close(), other.close()]);
 });

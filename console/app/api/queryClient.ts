@@ -10,10 +10,13 @@ const retry = (_count: number, error: Error) => error instanceof ApiFailure && e
 const retryDelay = (count: number, error: Error) =>
   (error instanceof ApiFailure && error.retryAfter !== null ? error.retryAfter : Math.min(1 + count, 5)) * 1000;
 
+/** Codes for which the session has to do something else first. */
+const restrictions = ["password_change_required", "second_factor_required"];
+
 /** A call that the session does not allow makes the console look at the session again. */
 function look(error: Error): void {
   if (!(error instanceof ApiFailure)) return;
-  const isEnded = error.status === 401 || error.code === "password_change_required";
+  const isEnded = error.status === 401 || restrictions.includes(error.code ?? "");
   if (isEnded) void queryClient.invalidateQueries({ queryKey: sessionKey });
 }
 

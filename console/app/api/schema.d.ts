@@ -2590,7 +2590,7 @@ export interface components {
                 id: string;
                 name: string;
             };
-            permissions: ("create_sites" | "change_sites" | "see_users" | "manage_users" | "manage_owners" | "see_keys" | "manage_keys")[];
+            permissions: ("create_sites" | "change_sites" | "see_users" | "manage_users" | "manage_owners" | "manage_sign_in" | "see_keys" | "manage_keys")[];
             must_change_password: boolean;
             has_second_factor: boolean;
             must_add_second_factor: boolean;

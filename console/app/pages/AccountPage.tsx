@@ -9,6 +9,7 @@ import { Failure, Loaded } from "../parts/Failure.tsx";
 import { Page } from "../parts/Page.tsx";
 import { PasswordForm } from "../parts/PasswordForm.tsx";
 import { texts } from "../texts.ts";
+import { SecondFactorCard } from "./SecondFactorCard.tsx";
 
 const at = texts.account;
 
@@ -29,6 +30,9 @@ export function AccountPage() {
       )}
       <Card title={at.sessions}>
         <Loaded query={sessions}>{(found) => <Sessions sessions={found} />}</Loaded>
+      </Card>
+      <Card title={texts.secondFactor.title}>
+        <SecondFactorCard email={session?.user.email ?? ""} />
       </Card>
       <Card title={at.password}>
         {isChanged && <Alert role="status">{texts.password.changed}</Alert>}

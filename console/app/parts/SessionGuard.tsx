@@ -14,10 +14,12 @@ export function SessionGuard() {
   const href = useRouterState({ select: ({ location }) => location.href });
   const user = useRef(session?.user.id);
   const mustChange = session?.must_change_password === true;
+  const mustAdd = session?.must_add_second_factor === true;
   useEffect(() => {
     if (session) user.current = session.user.id;
     if (mustChange) void navigate({ to: "/password", search: { next: href } });
-  }, [session, mustChange, navigate, href]);
+    else if (mustAdd) void navigate({ to: "/second-factor", search: { next: href } });
+  }, [session, mustChange, mustAdd, navigate, href]);
   return (
     <Modal
       opened={session === null}

@@ -1,6 +1,7 @@
 /** What people may do, for consoles, which show and disable accordingly. `authorise` decides about each call. */
 import { createApiKey, listApiKeys } from "@sitewright/contract/company/apiKeys.ts";
 import { inviteUser } from "@sitewright/contract/company/invitations.ts";
+import { changeSignInRules } from "@sitewright/contract/company/signInRules.ts";
 import { listUsers } from "@sitewright/contract/company/users.ts";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { createSite } from "@sitewright/contract/sites/sites.ts";
@@ -13,6 +14,7 @@ const calls = {
   change_sites: clearCache,
   see_users: listUsers,
   manage_users: inviteUser,
+  manage_sign_in: changeSignInRules,
   see_keys: listApiKeys,
   manage_keys: createApiKey,
 } as const satisfies Record<string, Endpoint>;
@@ -23,7 +25,15 @@ export function mayCall(row: Endpoint, caller: Authority): boolean {
   return missing(row, caller, target) === null;
 }
 
-const names = ["create_sites", "change_sites", "see_users", "manage_users", "see_keys", "manage_keys"] as const;
+const names = [
+  "create_sites",
+  "change_sites",
+  "see_users",
+  "manage_users",
+  "manage_sign_in",
+  "see_keys",
+  "manage_keys",
+] as const;
 
 interface Person extends Pick<Authority, "role"> {
   readonly site_ids: Authority["userSites"];

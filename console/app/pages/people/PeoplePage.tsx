@@ -13,12 +13,14 @@ import { Invitations } from "./Invitations.tsx";
 import { InviteDialog } from "./InviteDialog.tsx";
 import { PersonRow } from "./PersonRow.tsx";
 import { RemoveDialog } from "./RemoveDialog.tsx";
+import { ResetDialog } from "./ResetDialog.tsx";
+import { SignInRules } from "./SignInRules.tsx";
 
 const at = texts.people;
 
 type Opened =
   | { readonly dialog: "invite" }
-  | { readonly dialog: "access" | "remove"; readonly person: Person }
+  | { readonly dialog: "access" | "remove" | "reset"; readonly person: Person }
   | undefined;
 
 /** The people of the company: who they are, what they may do, and who is invited. */
@@ -49,6 +51,7 @@ export function PeoplePage() {
                   key={person.user.id}
                   person={person}
                   change={() => open({ dialog: "access", person })}
+                  reset={() => open({ dialog: "reset", person })}
                   remove={() => open({ dialog: "remove", person })}
                 />
               ))}
@@ -60,12 +63,14 @@ export function PeoplePage() {
                 </Button>
               </EmptyState>
             )}
+            <SignInRules company={company} people={found} />
             {mayManage && <Invitations company={company} people={found} />}
           </>
         )}
       </Loaded>
       {opened?.dialog === "invite" && <InviteDialog company={company} close={close} />}
       {opened?.dialog === "access" && <AccessDialog company={company} person={opened.person} close={close} />}
+      {opened?.dialog === "reset" && <ResetDialog company={company} user={opened.person.user} close={close} />}
       {opened?.dialog === "remove" && <RemoveDialog company={company} user={opened.person.user} close={close} />}
     </Page>
   );

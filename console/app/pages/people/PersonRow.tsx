@@ -1,6 +1,6 @@
 import { Avatar, Badge, Group, Stack, Text } from "@mantine/core";
 import type { Person } from "../../api/people.ts";
-import { useSignedIn } from "../../api/session.ts";
+import { may, useSignedIn } from "../../api/session.ts";
 import { dateText } from "../../formats.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { texts } from "../../texts.ts";
@@ -11,12 +11,19 @@ interface PersonRowProps {
   readonly person: Person;
   readonly change: () => void;
   readonly remove: () => void;
+  readonly reset: () => void;
 }
 
 /** A person of the company, with what they may do. */
-export function PersonRow({ person, change, remove }: PersonRowProps) {
+export function PersonRow({ person, change, remove, reset }: PersonRowProps) {
   const { user, locked_because: reason, last_signed_in_at: signedIn } = person;
-  const isMe = useSignedIn()?.user.id === user.id;
+  const session = useSignedIn();
+  const isMe = session?.user.id === user.id;
+  const facts = [
+    sitesText(person.sites),
+    person.has_second_factor ? at.hasFactor : at.hasNoFactor,
+    signedIn === null ? at.neverSignedIn : at.signedIn(dateText(signedIn)),
+  ];
   return (
     <Group component="li" justify="space-between" gap="sm" p="md">
       <Group gap="md" wrap="nowrap" miw={0} style={{ flex: "1 1 260px" }}>
@@ -33,11 +40,22 @@ export function PersonRow({ person, change, remove }: PersonRowProps) {
             {user.email}
           </Text>
           <Text size="sm" c="dimmed">
-            {`${sitesText(person.sites)} · ${signedIn === null ? at.neverSignedIn : at.signedIn(dateText(signedIn))}`}
+            {facts.join(" · ")}
           </Text>
         </Stack>
       </Group>
       <Group gap="xs">
+        {person.has_second_factor && !isMe && (
+          <ActionButton
+            size="compact-sm"
+            variant="default"
+            reason={may(session, "manage_sign_in") ? null : at.needsOwner}
+            onClick={reset}
+            aria-label={at.resetNamed(user.full_name)}
+          >
+            {at.reset}
+          </ActionButton>
+        )}
         <ActionButton
           size="compact-sm"
           variant="default"
