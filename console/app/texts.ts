@@ -249,7 +249,7 @@ export const texts = {
       "Without your phone, each of these signs you in once instead of a code. Save them now where you will find them: they can't be shown again.",
     copyCodes: "Copy all",
     saved: "I have saved them",
-    since: (date: string) => `Signing in needs a code since ${date}.`,
+    since: (date: string) => `You have needed a code to sign in since ${date}.`,
     codesLeft: (count: number) => (count === 1 ? "One recovery code is left." : `${count} recovery codes are left.`),
     newCodes: "New recovery codes",
     newCodesHint: "The present ones stop working.",

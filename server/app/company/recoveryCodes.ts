@@ -1,4 +1,4 @@
-/** Recovery codes: 80 random bits each, so that a plain hash is enough to keep them. */
+/** Recovery codes: almost 80 random bits each, so that nobody finds them from a fast hash. */
 import { createHmac, randomInt } from "node:crypto";
 
 /** Without characters that look alike. */
