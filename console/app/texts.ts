@@ -1,12 +1,14 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
 import { companyTexts } from "./companyTexts.ts";
 import { domainTexts } from "./domainTexts.ts";
+import { peopleTexts } from "./peopleTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
 
 export const texts = {
   ...companyTexts,
   ...domainTexts,
+  ...peopleTexts,
   ...settingsTexts,
   ...siteTexts,
   product: "Sitewright",
@@ -228,104 +230,6 @@ export const texts = {
     revoke: "Revoke",
     revokeNamed: (name: string) => `Revoke ${name}`,
     revokeWarning: "The key, and all keys that were created with it, are refused at once. This can't be undone.",
-  },
-  secondFactor: {
-    title: "Second factor",
-    code: "Code",
-    signInHint: "Of your authenticator app, or one of your recovery codes.",
-    required: (company: string) =>
-      `${company} requires a second factor: codes of an authenticator app on your phone, such as Aegis or 2FAS. Add one to continue.`,
-    none: "Your password alone is enough to sign in. With codes of an authenticator app, a stolen password isn't.",
-    add: "Add a second factor",
-    begin: "Continue",
-    scan: "Scan the code with an authenticator app.",
-    enter: "Enter the six digits that the app shows.",
-    qrCode: "QR code for the authenticator app",
-    secretHint: "If you can't scan it, type this into the app:",
-    secret: "Secret for the authenticator app",
-    confirm: "Turn on",
-    recoveryCodes: "Your recovery codes",
-    recoveryHint:
-      "Without your phone, each of these signs you in once instead of a code. Save them now where you will find them: they can't be shown again.",
-    copyCodes: "Copy all",
-    saved: "I have saved them",
-    since: (date: string) => `You have needed a code to sign in since ${date}.`,
-    codesLeft: (count: number) => (count === 1 ? "One recovery code is left." : `${count} recovery codes are left.`),
-    newCodes: "New recovery codes",
-    newCodesHint: "The present ones stop working.",
-    remove: "Remove the second factor",
-    removeHint: "Your password alone will be enough to sign in. The recovery codes stop working.",
-    removeRequiredHint: "Your company requires one, so you have to add another at once.",
-  },
-  people: {
-    title: "People",
-    hint: "Everybody who can sign in for your company, and what they may do.",
-    needsAdmin: "Only owners and admins can invite people.",
-    role: "Role",
-    roles: { owner: "Owner", admin: "Admin", developer: "Developer", billing: "Billing", viewer: "Viewer" },
-    roleHints: {
-      owner: "Everything, also managing owners.",
-      admin: "Everything except managing owners.",
-      developer: "Everything except people, other people's API keys and deleting sites.",
-      billing: "Sees everything, changes nothing.",
-      viewer: "Sees everything, changes nothing.",
-    },
-    sites: "Only these sites",
-    sitesHint: "Without any, the person has all sites, as owners and admins always do.",
-    sitesPlaceholder: "All sites",
-    noSuchSite: "No other site has such a name.",
-    you: "You",
-    allSites: "All sites",
-    noSites: "No site",
-    onlySites: (names: string) => `Only ${names}`,
-    moreSites: (count: number) => `${count} more`,
-    someSites: (count: number) => (count === 1 ? "One site" : `${count} sites`),
-    signedIn: (date: string) => `last signed in ${date}`,
-    neverSignedIn: "has not signed in",
-    hasFactor: "second factor",
-    hasNoFactor: "no second factor",
-    signingIn: "Signing in",
-    factorOptional: (without: number) =>
-      without === 0
-        ? "A second factor is optional, and everybody has one."
-        : `A second factor is optional. Without one: ${without}. If you require it, they have to add one before anything else.`,
-    factorRequired: (without: number) =>
-      without === 0
-        ? "Everybody needs a second factor, and has one."
-        : `Everybody needs a second factor. Without one: ${without}, who have to add one before anything else.`,
-    requireFactor: "Require a second factor",
-    stopRequiring: "Make it optional",
-    needsOwner: "Only owners can change how people sign in.",
-    reset: "Reset second factor",
-    resetVerb: "Remove the second factor",
-    resetNamed: (name: string) => `Remove the second factor of ${name}`,
-    resetWarning: (name: string) =>
-      `For a lost phone: ${name} is signed out, and can then sign in with the password alone. Make sure that it is really them who asks.`,
-    change: "Change",
-    changeNamed: (name: string) => `Change the role and sites of ${name}`,
-    accessOf: (name: string) => `Role and sites of ${name}`,
-    remove: "Remove",
-    removeNamed: (name: string) => `Remove ${name}`,
-    removeWarning: (name: string) =>
-      `${name} is signed out at once, and all of their API keys are refused, also those that programs use. The sites stay. This can't be undone.`,
-    alone: "Nobody else is here yet",
-    aloneHint: "Invite colleagues, or a client who sees only their own site.",
-    invite: "Invite somebody",
-    inviteTitle: "Invite somebody",
-    inviteHint: "The invitation is a link. Sitewright doesn't mail it: you send it to the person yourself.",
-    inviteSubmit: "Create the link",
-    inviteAnother: "Invite somebody else",
-    invited: (email: string) => `Invitation for ${email}`,
-    link: "Link of the invitation",
-    linkHint: (date: string) =>
-      `Copy the link now and send it: it can't be shown again. It works once, until ${date}. Whoever opens it becomes the user.`,
-    invitations: "Open invitations",
-    noInvitations: "There are none. An invitation stays here until it is accepted or withdrawn.",
-    invitedBy: (name: string) => `invited by ${name}`,
-    expires: (date: string) => `valid until ${date}`,
-    expired: (date: string) => `expired ${date}`,
-    withdraw: "Withdraw",
-    withdrawNamed: (email: string) => `Withdraw the invitation of ${email}`,
   },
   kinds: {
     addSite: "Creating a site",
