@@ -29,7 +29,7 @@ describe("GET /company/{id}/users", () => {
     expect(status).toBe(200);
     const owner = { role: "owner", site_ids: null };
     const billing = { role: "billing", site_ids: null };
-    const unused = { sites: null, last_signed_in_at: null };
+    const unused = { sites: null, last_signed_in_at: null, has_second_factor: false };
     expect(body).toEqual({
       company: {
         users: [
