@@ -1,10 +1,16 @@
 /** The addresses of all pages. What a page shows is in its address: searches, the environment, the tab. */
-import { createRootRoute, createRoute, createRouter, Outlet, redirect, useLocation } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+  useLocation,
+} from "@tanstack/react-router";
 import { queryClient } from "./api/queryClient.ts";
 import { type SignedIn, sessionQuery } from "./api/session.ts";
-import { AccountPage } from "./pages/AccountPage.tsx";
 import { type ActivityCategory, ActivityPage, isCategory } from "./pages/ActivityPage.tsx";
-import { ApiKeysPage } from "./pages/ApiKeysPage.tsx";
 import { DnsPage } from "./pages/dns/DnsPage.tsx";
 import { ZonePage } from "./pages/dns/ZonePage.tsx";
 import { ErrorPage } from "./pages/ErrorPage.tsx";
@@ -12,11 +18,8 @@ import { FleetPage, type FleetTab, fleetTabNamed } from "./pages/fleet/FleetPage
 import { RolloutPage } from "./pages/fleet/RolloutPage.tsx";
 import { HomePage } from "./pages/HomePage.tsx";
 import { InvitationPage } from "./pages/InvitationPage.tsx";
-import { NewSitePage } from "./pages/NewSitePage.tsx";
 import { OperationPage } from "./pages/OperationPage.tsx";
 import { PasswordPage } from "./pages/PasswordPage.tsx";
-import { PeoplePage } from "./pages/people/PeoplePage.tsx";
-import { SecondFactorPage } from "./pages/SecondFactorPage.tsx";
 import { SignInPage } from "./pages/SignInPage.tsx";
 import { SitesPage } from "./pages/SitesPage.tsx";
 import { SitePage, tabNamed } from "./pages/site/SitePage.tsx";
@@ -24,6 +27,13 @@ import { UnknownPage } from "./pages/UnknownPage.tsx";
 import { Shell } from "./parts/Shell.tsx";
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: UnknownPage, errorComponent: ErrorPage });
+
+// Loaded when they are opened, so that the first page comes sooner.
+const AccountPage = lazyRouteComponent(() => import("./pages/AccountPage.tsx"), "AccountPage");
+const ApiKeysPage = lazyRouteComponent(() => import("./pages/ApiKeysPage.tsx"), "ApiKeysPage");
+const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), "NewSitePage");
+const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
+const SecondFactorPage = lazyRouteComponent(() => import("./pages/SecondFactorPage.tsx"), "SecondFactorPage");
 
 /** Only addresses of the console itself: others could be those of a forged page. */
 const pathIn = (value: unknown): string =>
