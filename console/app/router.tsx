@@ -22,7 +22,7 @@ import { OperationPage } from "./pages/OperationPage.tsx";
 import { PasswordPage } from "./pages/PasswordPage.tsx";
 import { SignInPage } from "./pages/SignInPage.tsx";
 import { SitesPage } from "./pages/SitesPage.tsx";
-import { SitePage, tabNamed } from "./pages/site/SitePage.tsx";
+import { tabNamed } from "./pages/site/siteTabs.ts";
 import { UnknownPage } from "./pages/UnknownPage.tsx";
 import { Shell } from "./parts/Shell.tsx";
 
@@ -33,6 +33,7 @@ const AccountPage = lazyRouteComponent(() => import("./pages/AccountPage.tsx"), 
 const ApiKeysPage = lazyRouteComponent(() => import("./pages/ApiKeysPage.tsx"), "ApiKeysPage");
 const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), "NewSitePage");
 const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
+const SitePage = lazyRouteComponent(() => import("./pages/site/SitePage.tsx"), "SitePage");
 const SecondFactorPage = lazyRouteComponent(() => import("./pages/SecondFactorPage.tsx"), "SecondFactorPage");
 
 /** Only addresses of the console itself: others could be those of a forged page. */
@@ -84,6 +85,7 @@ const password = createRoute({
 const secondFactor = createRoute({
   getParentRoute: () => root,
   path: "/second-factor",
+  wrapInSuspense: true,
   validateSearch: withNext,
   beforeLoad: async ({ location }) => {
     const { must_add_second_factor: mustAdd } = await requireSession(location.href);
@@ -172,6 +174,7 @@ const sites = createRoute({
 const site = createRoute({
   getParentRoute: () => signedIn,
   path: "/sites/$siteId",
+  wrapInSuspense: true,
   validateSearch: ({ environment, tab }: Record<string, unknown>): { environment?: string; tab?: string } => ({
     ...(typeof environment === "string" && { environment }),
     ...(typeof tab === "string" && { tab }),

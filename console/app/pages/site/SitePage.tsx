@@ -14,23 +14,10 @@ import { MailTab } from "./MailTab.tsx";
 import { OverviewTab } from "./OverviewTab.tsx";
 import { RedirectsTab } from "./RedirectsTab.tsx";
 import { SettingsTab } from "./settings/SettingsTab.tsx";
+import { type SiteTab, siteTabs, tabNamed } from "./siteTabs.ts";
 import { ToolsTab } from "./ToolsTab.tsx";
 import type { TabProps } from "./tabProps.ts";
 import { UpdatesTab } from "./UpdatesTab.tsx";
-
-export const siteTabs = [
-  "overview",
-  "updates",
-  "backups",
-  "domains",
-  "environments",
-  "redirects",
-  "tools",
-  "mail",
-  "settings",
-  "logs",
-] as const;
-export type SiteTab = (typeof siteTabs)[number];
 
 const panels: Readonly<Record<SiteTab, ComponentType<TabProps>>> = {
   overview: OverviewTab,
@@ -111,6 +98,3 @@ export function SitePage({ siteId, environment, tab }: SitePageProps) {
 
 const liveOf = (environments: readonly Environment[]) =>
   environments.find(({ name }) => name === "live") ?? environments[0];
-
-/** The tab of that name, or the first one. */
-export const tabNamed = (name: unknown): SiteTab => siteTabs.find((known) => known === name) ?? "overview";
