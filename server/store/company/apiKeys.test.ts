@@ -29,6 +29,7 @@ describe("finding a key", () => {
       first_name: "Ada",
       site_ids: null,
       must_change_password: false,
+      must_add_second_factor: false,
       target_company_id: null,
       target_site_id: null,
       target_is_live: null,
