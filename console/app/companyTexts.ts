@@ -17,7 +17,7 @@ export const companyTexts = {
     name: "Name",
     nameHint: "The full name, such as www.example.com.",
     type: "Type",
-    ttl: "Seconds that others keep it (TTL)",
+    ttl: "TTL in seconds",
     ttlShort: "TTL",
     values: "Values, one on each line",
     valuesHint: "Such as 203.0.113.7, or 10 mail.example.com. for MX.",
@@ -51,8 +51,7 @@ export const companyTexts = {
     now: "Now",
     none: "none",
     restore: "Restore this version",
-    restoreWarning:
-      "The present records are replaced with those of that version. They remain as a version of their own.",
+    restoreWarning: "The current records are replaced with those of that version. They are kept as a version, too.",
     noVersions: "There are no earlier versions.",
   },
   fleet: {

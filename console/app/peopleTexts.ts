@@ -78,7 +78,7 @@ export const peopleTexts = {
     remove: "Remove",
     removeNamed: (name: string) => `Remove ${name}`,
     removeWarning: (name: string) =>
-      `${name} is signed out at once, and all of their API keys are refused, also those that programs use. The sites stay. This can't be undone.`,
+      `${name} is signed out at once, and all of their API keys stop working, including those used by programs. The sites stay. This can't be undone.`,
     alone: "Nobody else is here yet",
     aloneHint: "Invite colleagues, or a client who sees only their own site.",
     invite: "Invite somebody",
@@ -89,7 +89,7 @@ export const peopleTexts = {
     invited: (email: string) => `Invitation for ${email}`,
     link: "Link of the invitation",
     linkHint: (date: string) =>
-      `Copy the link now and send it: it can't be shown again. It works once, until ${date}. Whoever opens it becomes the user.`,
+      `Copy this link and send it now: it can't be shown again. It works once, until ${date}. Anyone who has it can accept the invitation.`,
     invitations: "Open invitations",
     noInvitations: "There are none. An invitation stays here until it is accepted or withdrawn.",
     invitedBy: (name: string) => `invited by ${name}`,

@@ -53,7 +53,7 @@ export const siteTexts = {
   tools: {
     wpCli: "WP-CLI",
     command: "Command",
-    commandHint: "Such as wp plugin list. It can't ask questions: add --yes.",
+    commandHint: "Such as wp plugin list. Commands can't ask for confirmation: add --yes.",
     run: "Run",
     exitCode: (code: number) => `Exit code ${code}`,
     noOutput: "The command printed nothing.",
@@ -122,7 +122,7 @@ export const siteTexts = {
     recipients: "To",
     attachments: "Attachments",
     noText: "This message has no text, or your role doesn't allow reading it.",
-    shortened: "The message is longer than what is shown.",
+    shortened: "Only the beginning of the message is shown.",
   },
   activity: {
     title: "Activity",

@@ -24,7 +24,7 @@ export const chosenSiteIds = nullable(
   }),
 );
 
-/** What consoles show or disable. Each call is checked, whatever is listed here. */
+/** Tells a client which actions to offer. Every call is authorized again. */
 export const permissions = Type.Array(
   Type.Enum([
     "create_sites",

@@ -1,4 +1,4 @@
-/** Lines of a text without those that are empty. */
+/** The lines of a text, trimmed. Empty lines are left out. */
 export const linesOf = (text: string): string[] =>
   text
     .split("\n")

@@ -9,7 +9,7 @@ import { Failure } from "./Failure.tsx";
 
 interface OperationOutcomeProps {
   readonly operationId: string;
-  /** What is shown when it has ended. A failure's message is shown in front of it. */
+  /** Renders the outcome once the operation has ended, below the reason if it failed. */
   readonly children: (ended: Followed) => ReactNode;
 }
 

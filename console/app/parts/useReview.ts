@@ -3,7 +3,7 @@ import { useState } from "react";
 import { followedOperation } from "../api/operations.ts";
 
 /**
- * A change that has to be looked at first: `isReviewed` is true once the operation that shows exactly this change has succeeded.
+ * A change that must be reviewed first: `isReviewed` is true once the operation that previews exactly this change has succeeded.
  * `choice`: the change as text. `began` takes the change that is shown, which may no longer be the chosen one.
  */
 export function useReview(choice: string) {

@@ -16,7 +16,7 @@ interface SwitchesProps {
   readonly settings: Settings;
 }
 
-/** What is either on or off: the page cache and XML-RPC. */
+/** Settings that are on or off: the page cache and XML-RPC. */
 export function Switches({ environmentId, settings }: SwitchesProps) {
   return (
     <>
