@@ -9,11 +9,12 @@ import { availableParallelism } from "node:os";
 import {
   companiesHaveGroups,
   companyTimes,
-  runInBackground,
   separateLoudCompanies,
+  serverTimes,
+  shareWithOthers,
   weighCompanies,
 } from "../processor/companies.ts";
-import { makeTimeCounter } from "../processor/times.ts";
+import { makeTimeCounter, timesOfMachine } from "../processor/times.ts";
 import type { DiskAllowance, EnvironmentUsage } from "../serving.ts";
 import { makeBackgroundRule } from "./background.ts";
 import { type CompanyUse, observeUse, weightHalfLife, weightsOf } from "./companyWeights.ts";
@@ -23,6 +24,7 @@ import { isAtFirstRequest, limitsOf } from "./limits.ts";
 import { createLoads } from "./loads.ts";
 import { makeLoudRule } from "./loudCompanies.ts";
 import { isCandidate, type Member } from "./member.ts";
+import { makeOtherProgramsRule } from "./otherPrograms.ts";
 import { companyOf } from "./shares.ts";
 import type { Worker } from "./worker.ts";
 
@@ -94,6 +96,10 @@ export function createAccounts(
   const isInBackground = makeBackgroundRule(availableParallelism());
   const loudCompanies = makeLoudRule(availableParallelism());
   const timeSince = makeTimeCounter(companyTimes);
+  const machineSince = makeTimeCounter(
+    () => new Map(Object.entries({ machine: timesOfMachine(), server: serverTimes() })),
+  );
+  const areProgramsBusy = makeOtherProgramsRule(availableParallelism(), performance.now());
   let ofLoud: Load = { cores: 0, at: performance.now() };
   let use: CompanyUse = new Map();
 
@@ -120,12 +126,21 @@ export function createAccounts(
     return haveGroups() ? environmentLoads.stepsOf(environment.id) : companyLoads.stepsOf(companyOf(environment));
   }
 
+  /** The milliseconds of other programs of the machine since the previous call. */
+  function usedByOthers(byCompany: ReadonlyMap<string, number>): number {
+    const { machine = 0, server = 0 } = Object.fromEntries(machineSince());
+    return Math.max(0, machine - server - [...byCompany.values()].reduce((sum, used) => sum + used, 0));
+  }
+
   function updateGroups(now: number): void {
     const times = timeSince();
     const loud = loudCompanies(times, now);
     const milliseconds = [...loud].reduce((sum, company) => sum + (times.get(company) ?? 0), 0);
     ofLoud = observe(ofLoud, milliseconds, now, halfLife);
-    runInBackground(isInBackground({ waiting: companyLoads.waiting(loud), used: ofLoud.cores }, now));
+    shareWithOthers({
+      isInBackground: isInBackground({ waiting: companyLoads.waiting(loud), used: ofLoud.cores }, now),
+      areProgramsBusy: areProgramsBusy(usedByOthers(times), now),
+    });
     use = observeUse(use, times, { now, halfLife: weightHalfLife });
     weighCompanies(weightsOf(use));
     void separateLoudCompanies(loud);

@@ -12,9 +12,10 @@ import {
   companyTimes,
   removeEmptyGroups,
   runAsSpare,
-  runInBackground,
   separateLoudCompanies,
+  serverTimes,
   shareProcessor,
+  shareWithOthers,
   useProcessorGroups,
   weighCompanies,
 } from "./companies.ts";
@@ -197,20 +198,27 @@ describe("groups of this machine", () => {
     process.kill(pid);
   });
 
-  test("with version 1, the installation has the time of several of the programs next to it, for its companies as well", async () => {
-    const pid = start();
-    shareProcessor("one", pid);
-    if (groups?.version !== 1) return;
-    const installation = path.dirname(groups.services);
-    expect(Number(readFileSync(path.join(installation, "cpu.shares"), "utf8"))).toBeGreaterThan(1_024);
-    await vi.waitUntil(() => /\/one$/m.test(groupsOf(pid)));
-    for (const id of [pid, process.pid]) expect(groupsOf(id)).toContain(`/${path.basename(installation)}/`);
+  test("the server's processes are in its group until the groups are closed, and those that outlive them are not", async () => {
     const outliving = start();
-    expect(groupsOf(outliving)).toContain("/services\n");
-    process.kill(pid, "SIGKILL");
+    if (groups === null) return;
+    const { services, version } = groups;
+    for (const pid of [outliving, process.pid]) expect(groupsOf(pid)).toContain(path.basename(services));
+    if (version !== 1) return;
     await closeProcessorGroups(data);
-    for (const id of [outliving, process.pid]) expect(groupsOf(id)).not.toContain(path.basename(installation));
-    expect(existsSync(installation)).toBe(false);
+    for (const pid of [outliving, process.pid]) expect(groupsOf(pid)).not.toContain(path.basename(services));
+    expect(existsSync(services)).toBe(false);
+  });
+
+  test("with version 1, the server comes before a program next to it, and companies only if such programs are busy", () => {
+    if (groups?.version !== 1) return;
+    const { services, edge, foreground, background } = groups;
+    const weight = (group: string) => Number(readFileSync(path.join(group, "cpu.shares"), "utf8")) / 1_024;
+    for (const group of [services, edge]) expect(weight(group)).toBeGreaterThan(1);
+    shareWithOthers({ isInBackground: false, areProgramsBusy: false });
+    expect(weight(foreground)).toBe(1);
+    expect(weight(background)).toBeLessThan(1);
+    shareWithOthers({ isInBackground: false, areProgramsBusy: true });
+    for (const group of [foreground, background]) expect(weight(group)).toBeGreaterThan(1);
   });
 
   test("each process of the installation finds the same groups, wherever it is", () => {
@@ -258,12 +266,25 @@ describe("groups of this machine", () => {
     expect(Number(readFileSync((isFirst ? version1 : version2) ?? "", "utf8"))).toBe(isFirst ? 1_024 / 4 : 100 / 4);
   });
 
-  test("companies leave the background when they would starve", () => {
+  test("companies leave the background when they would starve, also next to busy programs", () => {
     const file = groups && path.join(groups.background, "cpu.idle");
-    runInBackground(false);
+    const isIdle = () => file !== null && readFileSync(file, "utf8").trim() === "1";
+    shareWithOthers({ isInBackground: false, areProgramsBusy: false });
     if (file === null || !existsSync(file)) return;
-    expect(readFileSync(file, "utf8").trim()).toBe("0");
-    runInBackground(true);
-    expect(readFileSync(file, "utf8").trim()).toBe("1");
+    expect(isIdle()).toBe(false);
+    shareWithOthers({ isInBackground: true, areProgramsBusy: false });
+    expect(isIdle()).toBe(true);
+    shareWithOthers({ isInBackground: true, areProgramsBusy: true });
+    expect(isIdle()).toBe(groups?.version !== 1);
+  });
+
+  test("the time of the server's processes is that of those in its groups, and not that of companies", async () => {
+    if (groups === null) return expect(serverTimes()).toEqual([]);
+    const pid = start();
+    const serverProcesses = () => serverTimes().map(({ of }) => Number(of.split(" ")[0]));
+    expect(serverProcesses()).toEqual(expect.arrayContaining([process.pid, pid]));
+    shareProcessor("one", pid);
+    await vi.waitUntil(() => !serverProcesses().includes(pid));
+    expect(serverProcesses()).toContain(process.pid);
   });
 });

@@ -2,13 +2,14 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdir, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { environmentCompanies, type GroupEntry, removeEmptyEnvironmentGroups } from "./environments.ts";
-import { companiesIn, type Groups, groupsOf, ignoreErrors, writeBackground, writeWeight } from "./groups.ts";
+import { companiesIn, type Groups, groupsOf, ignoreErrors, type Sharing, writeSharing, writeWeight } from "./groups.ts";
 import { type CompanyTimes, timeOfGroup, timeOfProcess, type UsedTime } from "./times.ts";
 
 interface Current extends Groups {
   /** Null until it was set: an earlier edge may have left it either way. */
-  isInBackground: boolean | null;
+  sharing: Sharing | null;
   /** Of companies, relative to the usual weight. Absent: not set. */
   weights: ReadonlyMap<string, number>;
   /** Whether this process is in the edge's group, and so are processes that it starts. */
@@ -38,7 +39,7 @@ export function useProcessorGroups(data: string): void {
   const groups = groupsOf("self", data);
   if (groups === null || !existsSync(groups.background)) return;
   const counted = groups.counted !== null && existsSync(groups.counted) ? groups.counted : null;
-  const started = { isInBackground: null, weights: new Map(), isEdge: false, loud: new Set<string>(), removed: [] };
+  const started = { sharing: null, weights: new Map(), isEdge: false, loud: new Set<string>(), removed: [] };
   current = { ...groups, counted, ...started };
 }
 
@@ -127,12 +128,12 @@ async function move(group: string, pid: number, attempts = 3): Promise<void> {
   }
 }
 
-/** Whether loud companies' processes get only the time that the server leaves. False: at least a small part. */
-export function runInBackground(isBackground: boolean): void {
+/** Sets how companies share the processors with the server and with other programs. */
+export function shareWithOthers(sharing: Sharing): void {
   const groups = current;
-  if (groups === null || groups.isInBackground === isBackground) return;
-  groups.isInBackground = isBackground;
-  ignoreErrors(() => writeBackground(groups, isBackground));
+  if (groups === null || isDeepStrictEqual(groups.sharing, sharing)) return;
+  groups.sharing = sharing;
+  ignoreErrors(() => writeSharing(groups, sharing));
 }
 
 /** Moves all processes of loud companies to the background, and those of all others to the foreground. */
@@ -216,6 +217,12 @@ export function companyTimes(): CompanyTimes {
   current.removed = current.removed.filter(({ at }) => now - at < removedMilliseconds);
   for (const { company, time } of current.removed) add(company, [time]);
   return times;
+}
+
+/** Returns what the present processes of the server have used. */
+export function serverTimes(): readonly UsedTime[] {
+  if (current === null) return [];
+  return [current.services, current.edge].flatMap(processesOf).flatMap((pid) => timeOfProcess(pid) ?? []);
 }
 
 /** The folders with groups that count the time of companies. */

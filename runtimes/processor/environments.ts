@@ -14,7 +14,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rmdir, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { closing, groupName, isServices, weights, writeWeight } from "./groups.ts";
+import { closing, groupName, weights, writeWeight } from "./groups.ts";
 import { type Controller, type Place, placeOf } from "./place.ts";
 
 export interface GroupOwner {
@@ -57,7 +57,7 @@ function treeOf(limit: Limit, data: string, pid: number | "self" = "self"): Tree
   if (place === null) return null;
   const { version, folder } = place;
   // With version 2, the server's processes are in groups next to this one.
-  const isOurs = version === 2 && (isServices(folder) || path.basename(folder).startsWith(groupName(data)));
+  const isOurs = version === 2 && path.basename(folder).startsWith(groupName(data));
   return { version, folder: path.join(isOurs ? path.dirname(folder) : folder, `${groupName(data)}-environments`) };
 }
 

@@ -9,11 +9,14 @@
  * Quiet companies are in the foreground, where they get a part of the time even if requests of other companies keep the server's
  * own processes busy.
  *
+ * With version 1 outside of a systemd service, other programs of the machine are next to these groups, and so are the threads of the system that write
+ * to the disk. The server's processes come before them. Companies have at most the weight of one of them, unless other programs are busy:
+ * those must not starve sites, while changes through the API wait for the disk several times.
+ *
  * The edge has a group of its own with a larger weight: visitors' requests need little time, and should not wait for the server's
  * other processes.
  *
- * All of these groups are in one of the installation, which has the weight of several other programs of the machine, so that these don't
- * starve sites. In a systemd service, the weight of the service counts instead; with version 2, its group is that of the installation.
+ * In a systemd service, the service's weight is what counts next to other programs.
  *
  * Only root can make control groups, and few containers allow it. Without them the priority of processes is the only means
  * (`pool/accounts.ts`).
@@ -48,9 +51,6 @@ export interface Groups {
 /** The name of the spares' group, which no company can have. */
 export const sparesName = "spares";
 
-/** The name of the group to which the server's processes move. */
-const servicesName = "services";
-
 /**
  * Weights, relative to that of all the server's processes in `services`. `starved` is that of all companies of the background while they
  * are out of it, or always with kernels before 5.15, which have no background.
@@ -58,10 +58,18 @@ const servicesName = "services";
 export const weights = { starved: 1 / 5, foreground: 1 / 2, edge: 4, spares: 1 / 8 };
 
 /**
- * The weight of the installation with version 1 outside of a systemd service, relative to that of a single process next to it. With 1, a
- * machine on which other programs work would leave sites almost nothing.
+ * The factors of these weights with version 1, where a program next to the groups has the weight 1. With 1 for companies, other programs
+ * that are busy would leave sites almost nothing.
  */
-const installationWeight = 8;
+const factors = { server: 8, companies: { nextToPrograms: 8, alone: 2 } };
+
+/** How the companies' groups share the processors with others. */
+export interface Sharing {
+  /** Whether loud companies' processes get only the time that the server leaves. False: at least a small part. */
+  readonly isInBackground: boolean;
+  /** Whether other programs use much of the machine. Only matters with version 1. */
+  readonly areProgramsBusy: boolean;
+}
 
 /** The file that sets a group's weight, and the usual weight. */
 const settings = { 1: ["cpu.shares", 1024], 2: ["cpu.weight", 100] } as const;
@@ -71,16 +79,11 @@ export function groupName(data: string): string {
   return `sitewright-${createHash("sha256").update(path.resolve(data)).digest("hex").slice(0, 12)}`;
 }
 
-/** Whether a place is the group of the server's processes, next to which the others are. */
-export const isServices = (folder: string): boolean => path.basename(folder) === servicesName;
-
 /** The folder that contains the groups of the installation, as seen by a process at this place. */
-function installationAt({ version, folder }: Place, data: string): string {
-  if (version === 2) return isServices(folder) ? path.dirname(folder) : folder;
+function parentAt({ folder }: Place, data: string): string {
   const parts = folder.split(path.sep);
-  const depth = parts.indexOf(groupName(data));
-  // A process of the edge or of a company is further inside.
-  return depth === -1 ? path.join(folder, groupName(data)) : parts.slice(0, depth + 1).join(path.sep);
+  const depth = parts.findIndex((part) => part.startsWith(groupName(data)));
+  return depth === -1 ? folder : parts.slice(0, depth).join(path.sep);
 }
 
 /** The groups of the installation with this data folder, which may not exist, as seen by a process. Null if the machine has none. */
@@ -92,16 +95,15 @@ export function groupsOf(pid: number | "self", data: string): Groups | null {
 /** Like `groupsOf`, for a process at this place. `counting`: where its time is counted. */
 export function groupsAt(place: Place, data: string, counting: Place | null = null): Groups {
   const countsElsewhere = counting?.version === 1 && place.version === 1 && counting.folder !== place.folder;
-  const installation = installationAt(place, data);
-  const background = path.join(installation, groupName(data));
+  const background = path.join(parentAt(place, data), groupName(data));
   return {
     version: place.version,
     background,
     spares: path.join(background, sparesName),
     foreground: `${background}-quiet`,
     edge: `${background}-edge`,
-    services: path.join(installation, servicesName),
-    counted: countsElsewhere ? installationAt(counting, data) : null,
+    services: `${background}-services`,
+    counted: countsElsewhere ? path.join(parentAt(counting, data), groupName(data)) : null,
   };
 }
 
@@ -114,40 +116,39 @@ export function openProcessorGroups(data: string): Groups | null {
   const place = placeOf("self");
   if (place === null) return null;
   const groups = groupsAt(place, data, placeOf("self", "cpuacct"));
-  const { version, background, foreground, spares, edge, counted } = groups;
+  const { version, background, foreground, spares, edge, services, counted } = groups;
   try {
-    if (version === 2) moveServices(place.folder);
-    else joinInstallation(groups);
+    if (version === 2) moveServices(place.folder, services);
+    else joinServices(groups);
     for (const folder of [background, foreground]) {
       mkdirSync(folder, { recursive: true });
       if (version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
     }
-    writeBackground(groups, true);
-    writeWeight(foreground, version, weights.foreground);
+    writeSharing(groups, { isInBackground: true, areProgramsBusy: true });
     mkdirSync(edge, { recursive: true });
-    writeWeight(edge, version, weights.edge);
+    writeWeight(edge, version, weights.edge * (version === 1 ? factors.server : 1));
     mkdirSync(spares, { recursive: true });
     writeWeight(spares, version, weights.spares);
     // Without it, processes that exist are counted.
     if (counted !== null) ignoreErrors(() => mkdirSync(counted, { recursive: true }));
     return groups;
   } catch {
-    if (version === 1) leaveInstallation(groups);
+    if (version === 1) leaveServices(groups);
     removeGroups(foldersOf(groups));
     return null;
   }
 }
 
 /** With version 1, a group may have processes and groups. */
-function joinInstallation({ services, version }: Groups): void {
+function joinServices({ services, version }: Groups): void {
   mkdirSync(services, { recursive: true });
-  writeWeight(path.dirname(services), version, installationWeight);
+  writeWeight(services, version, factors.server);
   writeFileSync(path.join(services, "cgroup.procs"), String(process.pid));
 }
 
-/** Moves the server's processes back to where the installation's group is: the guard of the firewall's rules outlives all others. */
-function leaveInstallation({ services }: Groups): void {
-  const above = path.resolve(services, "../..");
+/** Moves the server's processes back to where the groups are: the guard of the firewall's rules outlives all others. */
+function leaveServices({ services }: Groups): void {
+  const above = path.dirname(services);
   ignoreErrors(() => {
     for (const pid of processesIn(services)) ignoreErrors(() => writeFileSync(path.join(above, "cgroup.procs"), pid));
   });
@@ -158,7 +159,7 @@ function processesIn(group: string): readonly string[] {
   return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean);
 }
 
-function moveServices(folder: string): void {
+function moveServices(folder: string, services: string): void {
   const controllers = readFileSync(path.join(folder, "cgroup.controllers"), "utf8").trim().split(" ");
   const pids = processesIn(folder);
   const isService = path.basename(folder).endsWith(".service") && isSystemdService();
@@ -167,7 +168,6 @@ function moveServices(folder: string): void {
   if (!isService || !controllers.includes("cpu") || !pids.every((pid) => own.has(pid))) {
     throw new Error("Not a systemd service with Delegate=cpu");
   }
-  const services = path.join(folder, servicesName);
   mkdirSync(services, { recursive: true });
   for (const pid of pids) {
     ignoreErrors(() => writeFileSync(path.join(services, "cgroup.procs"), pid));
@@ -197,7 +197,7 @@ export async function closeProcessorGroups(data: string): Promise<void> {
   for (let attempt = 0; foldersOf(groups).some(existsSync) && attempt < closing.attempts; attempt += 1) {
     // A process that has ended stays in its group for a moment.
     if (attempt > 0) await setTimeout(closing.milliseconds);
-    if (groups.version === 1) leaveInstallation(groups);
+    if (groups.version === 1) leaveServices(groups);
     removeGroups(foldersOf(groups));
   }
 }
@@ -208,8 +208,8 @@ function foldersOf({ version, background, foreground, spares, edge, services, co
   const ofCompanies = [background, foreground, ...more].flatMap((folder) =>
     companiesIn(folder).map((company) => path.join(folder, company)),
   );
-  // With version 2, systemd has made the group of the installation, and this process stays in that of the server's processes.
-  const own = version === 1 ? [services, path.dirname(services)] : [];
+  // With version 2, this process stays there until systemd removes it.
+  const own = version === 1 ? [services] : [];
   return [...ofCompanies, ...more, spares, background, foreground, edge, ...own];
 }
 
@@ -229,13 +229,19 @@ export function companiesIn(folder: string): readonly string[] {
   return entries.map(({ name }) => name).filter((name) => name !== sparesName);
 }
 
-/** Moves the groups of the background out of it, or back. */
-export function writeBackground({ version, background }: Groups, isBackground: boolean): void {
+/** Gives the companies' groups their weights, and moves those of the background out of it or back. */
+export function writeSharing(groups: Groups, { isInBackground, areProgramsBusy }: Sharing): void {
+  const { version, background, foreground } = groups;
+  const isNextToPrograms = version === 1 && areProgramsBusy;
+  const factor = version === 2 ? 1 : factors.companies[isNextToPrograms ? "nextToPrograms" : "alone"];
+  writeWeight(foreground, version, weights.foreground * factor);
   const file = path.join(background, "cpu.idle");
-  if (existsSync(file)) writeFileSync(file, isBackground ? "1" : "0");
+  const hasBackground = existsSync(file);
+  // With version 1, other programs would come before groups in the background.
+  const isIdle = isInBackground && !isNextToPrograms;
+  if (hasBackground) writeFileSync(file, isIdle ? "1" : "0");
   // In the background, a group has no weight to set.
-  if (isBackground && existsSync(file)) return;
-  writeWeight(background, version, weights.starved);
+  if (!hasBackground || !isIdle) writeWeight(background, version, weights.starved * factor);
 }
 
 /** `weight`: relative to the usual one. */

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { makeTimeCounter, timeOfGroup, timeOfProcess, type UsedTime } from "./times.ts";
+import { makeTimeCounter, timeOfGroup, timeOfProcess, timesOfMachine, type UsedTime } from "./times.ts";
 
 /** Returns what each company used since the previous reading. */
 function counter(first: Readonly<Record<string, readonly UsedTime[]>> = {}) {
@@ -55,4 +55,9 @@ test("a process has used time until it is gone", async () => {
   const child = spawn("true");
   await once(child, "exit");
   expect(timeOfProcess(child.pid ?? 0)).toBeNull();
+});
+
+test.runIf(process.platform === "linux")("the machine has used at least as much time as a process", () => {
+  const [machine] = timesOfMachine();
+  expect(machine?.milliseconds).toBeGreaterThanOrEqual(timeOfProcess(process.pid)?.milliseconds ?? Infinity);
 });

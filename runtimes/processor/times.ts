@@ -54,6 +54,13 @@ export function timeOfProcess(pid: number): UsedTime | null {
   return { of: `${pid} ${fields[19]}`, milliseconds: (Number(fields[11]) + Number(fields[12])) * tickMilliseconds };
 }
 
+/** Reads the time of all processes of the machine together. Empty if the system doesn't report it. */
+export function timesOfMachine(): readonly UsedTime[] {
+  const [, user, nice, system] = /^cpu +(\d+) (\d+) (\d+) /m.exec(readIfThere("/proc/stat") ?? "") ?? [];
+  if (user === undefined) return [];
+  return [{ of: "machine", milliseconds: (Number(user) + Number(nice) + Number(system)) * tickMilliseconds }];
+}
+
 /** The times of each company. */
 export type CompanyTimes = ReadonlyMap<string, readonly UsedTime[]>;
 
