@@ -9,8 +9,8 @@ import { availableParallelism } from "node:os";
 import {
   companiesHaveGroups,
   companyTimes,
+  installationTimes,
   separateLoudCompanies,
-  serverTimes,
   shareWithOthers,
   weighCompanies,
 } from "../processor/companies.ts";
@@ -97,7 +97,7 @@ export function createAccounts(
   const loudCompanies = makeLoudRule(availableParallelism());
   const timeSince = makeTimeCounter(companyTimes);
   const machineSince = makeTimeCounter(
-    () => new Map(Object.entries({ machine: timesOfMachine(), server: serverTimes() })),
+    () => new Map(Object.entries({ machine: timesOfMachine(), installation: installationTimes() })),
   );
   const areProgramsBusy = makeOtherProgramsRule(availableParallelism(), performance.now());
   let ofLoud: Load = { cores: 0, at: performance.now() };
@@ -127,9 +127,9 @@ export function createAccounts(
   }
 
   /** The milliseconds of other programs of the machine since the previous call. */
-  function usedByOthers(byCompany: ReadonlyMap<string, number>): number {
-    const { machine = 0, server = 0 } = Object.fromEntries(machineSince());
-    return Math.max(0, machine - server - [...byCompany.values()].reduce((sum, used) => sum + used, 0));
+  function usedByOthers(): number {
+    const { machine = 0, installation = 0 } = Object.fromEntries(machineSince());
+    return Math.max(0, machine - installation);
   }
 
   function updateGroups(now: number): void {
@@ -139,7 +139,7 @@ export function createAccounts(
     ofLoud = observe(ofLoud, milliseconds, now, halfLife);
     shareWithOthers({
       isInBackground: isInBackground({ waiting: companyLoads.waiting(loud), used: ofLoud.cores }, now),
-      areProgramsBusy: areProgramsBusy(usedByOthers(times), now),
+      areProgramsBusy: areProgramsBusy(usedByOthers(), now),
     });
     use = observeUse(use, times, { now, halfLife: weightHalfLife });
     weighCompanies(weightsOf(use));

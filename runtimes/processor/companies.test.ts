@@ -10,10 +10,10 @@ import { makeLoudRule } from "../pool/loudCompanies.ts";
 import { companyProcesses } from "../testing/companyProcesses.ts";
 import {
   companyTimes,
+  installationTimes,
   removeEmptyGroups,
   runAsSpare,
   separateLoudCompanies,
-  serverTimes,
   shareProcessor,
   shareWithOthers,
   useProcessorGroups,
@@ -278,13 +278,15 @@ describe("groups of this machine", () => {
     expect(isIdle()).toBe(groups?.version !== 1);
   });
 
-  test("the time of the server's processes is that of those in its groups, and not that of companies", async () => {
-    if (groups === null) return expect(serverTimes()).toEqual([]);
-    const pid = start();
-    const serverProcesses = () => serverTimes().map(({ of }) => Number(of.split(" ")[0]));
-    expect(serverProcesses()).toEqual(expect.arrayContaining([process.pid, pid]));
-    shareProcessor("one", pid);
-    await vi.waitUntil(() => !serverProcesses().includes(pid));
-    expect(serverProcesses()).toContain(process.pid);
+  test("the installation has used the time of the server and of companies, also of processes that have ended", async () => {
+    const count = makeTimeCounter(() => new Map([["installation", installationTimes()]]));
+    const used = () => count().get("installation") ?? 0;
+    await work(200, () => undefined);
+    if (groups === null) return expect(used()).toBe(0);
+    expect(used()).toBeGreaterThan(150);
+    await work(200, (pid) => shareProcessor("one", pid));
+    expect(used()).toBeGreaterThan(150);
+    await work(200, runAsSpare);
+    expect(used()).toBeGreaterThan(150);
   });
 });

@@ -219,10 +219,12 @@ export function companyTimes(): CompanyTimes {
   return times;
 }
 
-/** Returns what the present processes of the server have used. */
-export function serverTimes(): readonly UsedTime[] {
+/** Returns what the processes of the server and of all companies have used, also those that have ended. Empty if nothing counts it. */
+export function installationTimes(): readonly UsedTime[] {
   if (current === null) return [];
-  return [current.services, current.edge].flatMap(processesOf).flatMap((pid) => timeOfProcess(pid) ?? []);
+  const { counted, services, edge, foreground, background } = current;
+  const groups = counted === null ? [services, edge, foreground, background] : [counted];
+  return groups.flatMap((group) => timeOfGroup(group) ?? []);
 }
 
 /** The folders with groups that count the time of companies. */

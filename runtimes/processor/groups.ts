@@ -42,8 +42,8 @@ export interface Groups {
   /** For the server's other processes. */
   readonly services: string;
   /**
-   * Has one group for each company where time is counted in a hierarchy of its own, as version 1 may do. Null: the groups of companies
-   * above count, if any do.
+   * Where time is counted in a hierarchy of its own, as version 1 may do: has all processes of the installation, in one group for each
+   * company. Null: the groups above count, if any do.
    */
   readonly counted: string | null;
 }
@@ -119,7 +119,11 @@ export function openProcessorGroups(data: string): Groups | null {
   const { version, background, foreground, spares, edge, services, counted } = groups;
   try {
     if (version === 2) moveServices(place.folder, services);
-    else joinServices(groups);
+    else {
+      joinServices(groups);
+      // Without it, processes that exist are counted.
+      ignoreErrors(() => joinGroup(counted));
+    }
     for (const folder of [background, foreground]) {
       mkdirSync(folder, { recursive: true });
       if (version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
@@ -129,8 +133,6 @@ export function openProcessorGroups(data: string): Groups | null {
     writeWeight(edge, version, weights.edge * (version === 1 ? factors.server : 1));
     mkdirSync(spares, { recursive: true });
     writeWeight(spares, version, weights.spares);
-    // Without it, processes that exist are counted.
-    if (counted !== null) ignoreErrors(() => mkdirSync(counted, { recursive: true }));
     return groups;
   } catch {
     if (version === 1) leaveServices(groups);
@@ -139,19 +141,27 @@ export function openProcessorGroups(data: string): Groups | null {
   }
 }
 
-/** With version 1, a group may have processes and groups. */
 function joinServices({ services, version }: Groups): void {
-  mkdirSync(services, { recursive: true });
+  joinGroup(services);
   writeWeight(services, version, factors.server);
-  writeFileSync(path.join(services, "cgroup.procs"), String(process.pid));
+}
+
+/** Makes a group, which null stands for none of, and moves this process there. With version 1, a group may have processes and groups. */
+function joinGroup(group: string | null): void {
+  if (group === null) return;
+  mkdirSync(group, { recursive: true });
+  writeFileSync(path.join(group, "cgroup.procs"), String(process.pid));
 }
 
 /** Moves the server's processes back to where the groups are: the guard of the firewall's rules outlives all others. */
-function leaveServices({ services }: Groups): void {
-  const above = path.dirname(services);
-  ignoreErrors(() => {
-    for (const pid of processesIn(services)) ignoreErrors(() => writeFileSync(path.join(above, "cgroup.procs"), pid));
-  });
+function leaveServices({ services, counted }: Groups): void {
+  for (const group of counted === null ? [services] : [services, counted]) {
+    ignoreErrors(() => {
+      for (const pid of processesIn(group)) {
+        ignoreErrors(() => writeFileSync(path.join(path.dirname(group), "cgroup.procs"), pid));
+      }
+    });
+  }
 }
 
 /** Throws if the group doesn't exist. */
