@@ -1,6 +1,6 @@
 /**
  * Decides which companies are loud, so that their processes run in the background (`processor/groups.ts`). The quietest companies that
- * together use a part of the machine are not: they get a part of the processor time even while requests of other companies keep the
+ * together use half of the machine are not, so that on two processors a single process never is: they get a part of the processor time even while requests of other companies keep the
  * server busy, and in the background they would get none. With more in the foreground, every request to the server would wait for
  * their processes.
  */
@@ -9,7 +9,7 @@ import { type CompanyUse, observeUse } from "./companyWeights.ts";
 /** Milliseconds. Short, so that a company that becomes busy delays others for a few seconds only. */
 const halfLife = 5_000;
 /** Parts of all cores that the quiet companies together use at most. A loud company becomes quiet within the second one. */
-const quietPart = 0.4;
+const quietPart = 0.5;
 const returnPart = 0.2;
 
 /**
