@@ -58,12 +58,15 @@ export const sparesName = "spares";
 export const weights = { starved: 1 / 5, foreground: 1 / 2, edge: 4, spares: 1 / 8 };
 
 /**
- * The factors of these weights with version 1, where a program next to the groups has the weight 1. With 1 for companies, other programs
- * that are busy would leave sites almost nothing.
+ * What these weights are multiplied by with version 1, where a program next to the groups has the weight 1. Next to busy programs, even loud
+ * companies need that of several, or sites would be starved.
  */
-const factors = { server: 8, companies: { nextToPrograms: 8, alone: 2 } };
+const factors = { nextToPrograms: { server: 40, companies: 40 }, alone: { server: 8, companies: 2 } };
 
-/** How the companies' groups share the processors with others. */
+/** Version 2 has nothing but these groups in the service's. */
+const noFactors = { server: 1, companies: 1 };
+
+/** How the groups share the processors with each other and with other programs. */
 export interface Sharing {
   /** Whether loud companies' processes get only the time that the server leaves. False: at least a small part. */
   readonly isInBackground: boolean;
@@ -120,17 +123,15 @@ export function openProcessorGroups(data: string): Groups | null {
   try {
     if (version === 2) moveServices(place.folder, services);
     else {
-      joinServices(groups);
+      joinGroup(services);
       // Without it, processes that exist are counted.
       ignoreErrors(() => joinGroup(counted));
     }
-    for (const folder of [background, foreground]) {
+    for (const folder of [background, foreground, edge]) {
       mkdirSync(folder, { recursive: true });
-      if (version === 2) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
+      if (version === 2 && folder !== edge) writeFileSync(path.join(folder, "cgroup.subtree_control"), "+cpu");
     }
     writeSharing(groups, { isInBackground: true, areProgramsBusy: true });
-    mkdirSync(edge, { recursive: true });
-    writeWeight(edge, version, weights.edge * (version === 1 ? factors.server : 1));
     mkdirSync(spares, { recursive: true });
     writeWeight(spares, version, weights.spares);
     return groups;
@@ -139,11 +140,6 @@ export function openProcessorGroups(data: string): Groups | null {
     removeGroups(foldersOf(groups));
     return null;
   }
-}
-
-function joinServices({ services, version }: Groups): void {
-  joinGroup(services);
-  writeWeight(services, version, factors.server);
 }
 
 /** Makes a group, which null stands for none of, and moves this process there. With version 1, a group may have processes and groups. */
@@ -239,19 +235,21 @@ export function companiesIn(folder: string): readonly string[] {
   return entries.map(({ name }) => name).filter((name) => name !== sparesName);
 }
 
-/** Gives the companies' groups their weights, and moves those of the background out of it or back. */
+/** Gives the groups their weights, and moves the background's companies out of it or back. */
 export function writeSharing(groups: Groups, { isInBackground, areProgramsBusy }: Sharing): void {
-  const { version, background, foreground } = groups;
+  const { version, background, foreground, services, edge } = groups;
   const isNextToPrograms = version === 1 && areProgramsBusy;
-  const factor = version === 2 ? 1 : factors.companies[isNextToPrograms ? "nextToPrograms" : "alone"];
-  writeWeight(foreground, version, weights.foreground * factor);
+  const factor = version === 2 ? noFactors : factors[isNextToPrograms ? "nextToPrograms" : "alone"];
+  writeWeight(services, version, factor.server);
+  writeWeight(edge, version, weights.edge * factor.server);
+  writeWeight(foreground, version, weights.foreground * factor.companies);
   const file = path.join(background, "cpu.idle");
   const hasBackground = existsSync(file);
   // With version 1, other programs would come before groups in the background.
   const isIdle = isInBackground && !isNextToPrograms;
   if (hasBackground) writeFileSync(file, isIdle ? "1" : "0");
   // In the background, a group has no weight to set.
-  if (!hasBackground || !isIdle) writeWeight(background, version, weights.starved * factor);
+  if (!hasBackground || !isIdle) writeWeight(background, version, weights.starved * factor.companies);
 }
 
 /** `weight`: relative to the usual one. */
