@@ -72,6 +72,7 @@ import { getWordPress, updateWordPress } from "./packages/wordpressUpdates.ts";
 import { listCronEvents } from "./sites/cronEvents.ts";
 import { listEnvironments } from "./sites/environments.ts";
 import { listFiles } from "./sites/files.ts";
+import { assignLabel, createLabel, deleteLabel, listLabels, renameLabel } from "./sites/labels.ts";
 import { changeEnvironmentPhpAllocation, changeLimits, changeSitePhpAllocation, getLimits } from "./sites/limits.ts";
 import {
   cloneEnvironment,
@@ -86,6 +87,7 @@ import { listRegions } from "./sites/regions.ts";
 import { resetSite } from "./sites/reset.ts";
 import { changeRuntime, getRuntime } from "./sites/runtime.ts";
 import { searchAndReplace } from "./sites/searchAndReplace.ts";
+import { listSiteOverviews } from "./sites/siteOverviews.ts";
 import { createSite, deleteSite, getSite, listSites } from "./sites/sites.ts";
 import { modifyPhpVersion, restartPhp } from "./sites/tools.ts";
 import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./sites/wordpressUsers.ts";
@@ -110,9 +112,15 @@ export const endpoints = {
   createSite,
   createPlainSite,
   cloneSite,
+  listSiteOverviews,
   getSite,
   deleteSite,
   resetSite,
+  listLabels,
+  createLabel,
+  renameLabel,
+  deleteLabel,
+  assignLabel,
   listEnvironments,
   listFiles,
   listCronEvents,

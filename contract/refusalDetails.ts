@@ -73,6 +73,7 @@ export const refusalDetails = {
     from: number("Start of the period. Milliseconds since 1970.", 1_795_190_400_000),
     to: number("End of the period. Milliseconds since 1970.", 1_795_104_000_000),
   },
+  unknown_label: { unknown: Type.Array(uuid("Id of a label."), { description: "The unknown ids of labels." }) },
   unknown_site: { unknown: Type.Array(uuid("Id of a site."), { description: "The unknown ids of sites." }) },
   too_many_sign_ins: { seconds: number("Seconds until the next attempt is possible.", 60) },
   key_already_rotated: { replaced_by: uuid("Id of the successor.") },

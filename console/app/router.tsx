@@ -10,6 +10,7 @@ import {
 } from "@tanstack/react-router";
 import { queryClient } from "./api/queryClient.ts";
 import { type SignedIn, sessionQuery } from "./api/session.ts";
+import { filterFrom } from "./api/siteOverviews.ts";
 import { type ActivityCategory, ActivityPage, isCategory } from "./pages/ActivityPage.tsx";
 import { DnsPage } from "./pages/dns/DnsPage.tsx";
 import { ZonePage } from "./pages/dns/ZonePage.tsx";
@@ -21,7 +22,6 @@ import { InvitationPage } from "./pages/InvitationPage.tsx";
 import { OperationPage } from "./pages/OperationPage.tsx";
 import { PasswordPage } from "./pages/PasswordPage.tsx";
 import { SignInPage } from "./pages/SignInPage.tsx";
-import { SitesPage } from "./pages/SitesPage.tsx";
 import { tabNamed } from "./pages/site/siteTabs.ts";
 import { UnknownPage } from "./pages/UnknownPage.tsx";
 import { Shell } from "./parts/Shell.tsx";
@@ -31,8 +31,10 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: UnknownPage
 // Loaded when they are opened, so that the first page comes sooner.
 const AccountPage = lazyRouteComponent(() => import("./pages/AccountPage.tsx"), "AccountPage");
 const ApiKeysPage = lazyRouteComponent(() => import("./pages/ApiKeysPage.tsx"), "ApiKeysPage");
+const LabelsPage = lazyRouteComponent(() => import("./pages/sites/LabelsPage.tsx"), "LabelsPage");
 const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), "NewSitePage");
 const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
+const SitesPage = lazyRouteComponent(() => import("./pages/sites/SitesPage.tsx"), "SitesPage");
 const SitePage = lazyRouteComponent(() => import("./pages/site/SitePage.tsx"), "SitePage");
 const SecondFactorPage = lazyRouteComponent(() => import("./pages/SecondFactorPage.tsx"), "SecondFactorPage");
 
@@ -111,6 +113,7 @@ const home = createRoute({ getParentRoute: () => signedIn, path: "/", component:
 const account = createRoute({ getParentRoute: () => signedIn, path: "/account", component: AccountPage });
 const apiKeys = createRoute({ getParentRoute: () => signedIn, path: "/api-keys", component: ApiKeysPage });
 const people = createRoute({ getParentRoute: () => signedIn, path: "/people", component: PeoplePage });
+const labels = createRoute({ getParentRoute: () => signedIn, path: "/labels", component: LabelsPage });
 const newSite = createRoute({ getParentRoute: () => signedIn, path: "/sites/new", component: NewSitePage });
 
 const activity = createRoute({
@@ -165,9 +168,10 @@ const rollout = createRoute({
 const sites = createRoute({
   getParentRoute: () => signedIn,
   path: "/sites",
-  validateSearch: withSearch,
+  wrapInSuspense: true,
+  validateSearch: filterFrom,
   component: function Sites() {
-    return <SitesPage search={sites.useSearch().search ?? ""} />;
+    return <SitesPage filter={sites.useSearch()} />;
   },
 });
 
@@ -202,6 +206,7 @@ export const router = createRouter({
     signedIn.addChildren([
       home,
       sites,
+      labels,
       newSite,
       site,
       operation,

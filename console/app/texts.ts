@@ -1,6 +1,8 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
 import { companyTexts } from "./companyTexts.ts";
 import { domainTexts } from "./domainTexts.ts";
+import { labelTexts } from "./labelTexts.ts";
+import { overviewTexts } from "./overviewTexts.ts";
 import { peopleTexts } from "./peopleTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
@@ -8,6 +10,8 @@ import { siteTexts } from "./siteTexts.ts";
 export const texts = {
   ...companyTexts,
   ...domainTexts,
+  ...labelTexts,
+  ...overviewTexts,
   ...peopleTexts,
   ...settingsTexts,
   ...siteTexts,

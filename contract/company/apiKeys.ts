@@ -48,15 +48,15 @@ const ApiKey = Type.Object(
 );
 
 const scopePattern = pattern(
-  "^(read|write|delete|push|keys|users|non-live|site:[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$",
-  "must be read, write, delete, push, keys, users, non-live or site:<id>",
+  "^(read|write|delete|push|keys|users|non-live|(site|label):[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$",
+  "must be read, write, delete, push, keys, users, non-live, site:<id> or label:<id>",
 );
 
 const scopeList = Type.Array(Type.String({ pattern: scopePattern, examples: ["read"] }), {
   minItems: 1,
   maxItems: 200,
   description:
-    "Restrictions of the key. `read`, `write`, `delete`, `push`, `keys` (create, change and revoke API keys), `users` (invite, change and remove users, so that it can get all permissions of its user): only these kinds of calls are allowed. `site:<id>`: only these sites are accessible. `non-live`: live environments can't be changed. A group that is absent restricts nothing. Null: the key has all permissions of its user.",
+    "Restrictions of the key. `read`, `write`, `delete`, `push`, `keys` (create, change and revoke API keys), `users` (invite, change and remove users, so that it can get all permissions of its user): only these kinds of calls are allowed. `site:<id>` and `label:<id>`: only these sites, and those that have one of these labels at the time, are accessible. `non-live`: live environments can't be changed. A group that is absent restricts nothing. Null: the key has all permissions of its user.",
 });
 
 const ApiKeyWithScopes = Type.Object(
@@ -127,6 +127,7 @@ export const createApiKey = endpoint({
     "company_limit_reached",
     "expiry_in_the_past",
     "unknown_site_scope",
+    "unknown_label",
     "not_an_address",
     "addresses_too_wide",
   ],

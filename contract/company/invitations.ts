@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { dateTime, line, uuid } from "../schema.ts";
-import { chosenSiteIds, email, newPassword, role, siteIds } from "./people.ts";
+import { chosenLabelIds, chosenSiteIds, email, labelIds, newPassword, role, siteIds } from "./people.ts";
 import { SignedIn } from "./sessions.ts";
 
 const Invitation = Type.Object(
@@ -11,6 +11,7 @@ const Invitation = Type.Object(
     email,
     role,
     site_ids: siteIds,
+    label_ids: labelIds,
     invited_by: uuid("Id of the user who sent it."),
     created_at: dateTime("When it was created."),
     expires_at: dateTime("Until when it can be accepted."),
@@ -42,7 +43,10 @@ export const inviteUser = endpoint({
   description:
     "Send `url` to the person: it lets its reader become a user with this role, once, within a week. It ends if the inviting user is removed or gets another role. It is shown only in this response. A new invitation replaces an earlier one to the same address. Only owners can invite owners.",
   params: company,
-  body: Type.Object({ email, role, site_ids: Type.Optional(chosenSiteIds) }, { title: "InvitationCreate" }),
+  body: Type.Object(
+    { email, role, site_ids: Type.Optional(chosenSiteIds), label_ids: Type.Optional(chosenLabelIds) },
+    { title: "InvitationCreate" },
+  ),
   responses: {
     201: result(
       [],
@@ -56,7 +60,7 @@ export const inviteUser = endpoint({
       }),
     ),
   },
-  refusals: ["user_exists", "needs_all_sites", "unknown_site", "too_many_invitations"],
+  refusals: ["user_exists", "needs_all_sites", "unknown_site", "unknown_label", "too_many_invitations"],
   verb: "users",
   role: "admin",
   resource: ofCompany,

@@ -24,6 +24,23 @@ export const chosenSiteIds = nullable(
   }),
 );
 
+export const labelIds = nullable(
+  Type.Array(uuid("Id of a label."), {
+    description:
+      "Labels: the user can also see and change the sites that have one of them at the time. `site_ids` is then not null.",
+  }),
+);
+
+/** As a request has it. */
+export const chosenLabelIds = nullable(
+  Type.Array(uuid("Id of a label."), {
+    minItems: 1,
+    maxItems: 100,
+    description:
+      "Labels: the user can see and change the sites of `site_ids`, if any, and the sites that have one of these labels at the time. Null or absent: `site_ids` alone decides.",
+  }),
+);
+
 /** Tells a client which actions to offer. Every call is authorized again. */
 export const permissions = Type.Array(
   Type.Enum([
@@ -35,10 +52,11 @@ export const permissions = Type.Array(
     "manage_sign_in",
     "see_keys",
     "manage_keys",
+    "manage_labels",
   ]),
   {
     description:
-      "What the user may do in a session, by their role and sites. `change_sites`: those that they see. `manage_users`: invite, change and remove users who are no owners; `manage_owners`: also owners. `manage_sign_in`: require a second factor, and remove that of others. `see_keys` and `manage_keys`: API keys, at least their own.",
+      "What the user may do in a session, by their role and sites. `change_sites`: those that they see. `manage_users`: invite, change and remove users who are no owners; `manage_owners`: also owners. `manage_sign_in`: require a second factor, and remove that of others. `see_keys` and `manage_keys`: API keys, at least their own. `manage_labels`: labels of sites.",
     examples: [["change_sites"]],
   },
 );

@@ -2,7 +2,8 @@
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { dateTime, nullable, uuid } from "../schema.ts";
-import { chosenSiteIds, role, siteIds } from "./people.ts";
+import { LabelBrief } from "../sites/labels.ts";
+import { chosenLabelIds, chosenSiteIds, labelIds, role, siteIds } from "./people.ts";
 
 const User = Type.Object(
   {
@@ -16,6 +17,7 @@ const User = Type.Object(
     full_name: Type.String({ description: "Full name.", examples: ["Ada Lovelace"] }),
     role,
     site_ids: siteIds,
+    label_ids: labelIds,
   },
   { title: "User" },
 );
@@ -32,6 +34,7 @@ const CompanyUser = Type.Object(
         { description: "The sites of `site_ids`, by name; null: all of the company." },
       ),
     ),
+    labels: Type.Array(LabelBrief, { description: "The labels of `label_ids` that exist, by name.", examples: [[]] }),
     last_signed_in_at: nullable(
       dateTime("When the user last signed in with a password; null: never, or more than 400 days ago."),
     ),
@@ -70,9 +73,12 @@ export const changeUser = endpoint({
   description:
     "In force when this call returns, also for the user's sessions and API keys. Only owners can change owners, or make somebody one.",
   params: userOfCompany,
-  body: Type.Object({ role, site_ids: chosenSiteIds }, { title: "UserChange" }),
+  body: Type.Object(
+    { role, site_ids: chosenSiteIds, label_ids: Type.Optional(chosenLabelIds) },
+    { title: "UserChange" },
+  ),
   responses: { 200: result(["user"], "The user.", User) },
-  refusals: ["last_owner", "needs_all_sites", "unknown_site"],
+  refusals: ["last_owner", "needs_all_sites", "unknown_site", "unknown_label"],
   verb: "users",
   role: "admin",
   resource: { kind: "company", from: "params.id", underSiteScope: "closed" },

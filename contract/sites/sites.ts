@@ -5,6 +5,7 @@ import { endpoint, pagedResult, result } from "../endpoint.ts";
 import { Accepted } from "../operations.ts";
 import { after, limit, line, nullable, offset, uuid } from "../schema.ts";
 import { Environment, EnvironmentBrief } from "./environments.ts";
+import { siteLabels } from "./labels.ts";
 import { regionField, siteRegion } from "./regions.ts";
 import { wordpressFields } from "./wordpress.ts";
 
@@ -34,14 +35,6 @@ const identity = {
   display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
 };
 const status = Type.String({ description: "Always `live`.", examples: ["live"] });
-
-const siteLabels = Type.Array(
-  Type.Object({
-    id: Type.String({ description: "Id of the label." }),
-    name: Type.String({ description: "Name of the label." }),
-  }),
-  { description: "Always empty: this installation has no labels.", examples: [[]] },
-);
 
 const ListedSite = Type.Object(
   { ...identity, region: siteRegion, status, siteLabels, environments: Type.Optional(Type.Array(Environment)) },
@@ -83,6 +76,7 @@ export const listSites = endpoint({
         description: "Only sites whose name or display name contains this text; case is ignored.",
       }),
     ),
+    label: Type.Optional(uuid("Only sites that have the label with this id.")),
   }),
   responses: {
     200: pagedResult(["company", "sites"], "The sites.", ListedSite),

@@ -11,6 +11,7 @@ import { insertInvitation } from "../store/company/invitations.ts";
 import { insertUser } from "../store/company/users.ts";
 import type { Database } from "../store/database.ts";
 import { putIntoZone } from "../store/domains/zones.ts";
+import { insertLabel } from "../store/sites/labels.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { putPackages } from "../testing/packages.ts";
 import { type Reply, siteFields, useTestServer, wordpressFields } from "./testing/server.ts";
@@ -90,6 +91,7 @@ beforeAll(async () => {
     key_id: (await addKey({})).id,
     user_id: await addUser(company.company_id),
     invitation_id: await addInvitation(company.company_id),
+    label_id: await addLabel(company.company_id),
   };
   foreignIds = {
     id: otherCompany.company_id,
@@ -98,6 +100,7 @@ beforeAll(async () => {
     key_id: ids.key_id ?? "",
     user_id: await addUser(otherCompany.company_id),
     invitation_id: await addInvitation(otherCompany.company_id),
+    label_id: await addLabel(otherCompany.company_id),
   };
   keys = await addKeys();
 });
@@ -170,6 +173,9 @@ const bodies: Record<string, (companyId: string, values: Readonly<Record<string,
     "POST /company/{id}/invitations": () => ({ email: `${randomUUID()}@example.com`, role: "viewer" }),
     "PUT /company/{id}/users/{user_id}": () => ({ role: "developer", site_ids: null }),
     "PUT /company/{id}/sign-in-rules": () => ({ requires_second_factor: false }),
+    "POST /company/{id}/labels": () => ({ name: randomUUID() }),
+    "PUT /company/{id}/labels/{label_id}": () => ({ name: randomUUID() }),
+    "PUT /company/{id}/labels/{label_id}/sites": (_, { site_id }) => ({ add: [site_id] }),
     "POST /company/{id}/api-keys": () => ({ name: "Made by a test" }),
     "POST /company/{id}/api-keys/{key_id}/rotate": () => ({ overlap_hours: 1 }),
     "PUT /company/{id}/api-keys/{key_id}/allowed-addresses": () => ({ allowed_addresses: null }),
@@ -264,6 +270,7 @@ function bodyOf(row: Endpoint, companyId = ids.id ?? "", values = ids): Record<s
 /** Ids for a valid call of the row: new resources if the call deletes, restores or needs an idle one. */
 async function valuesFor(row: Endpoint, key = test.current.company.api_key): Promise<Record<string, string>> {
   if (row.path.endsWith("{user_id}")) return { ...ids, user_id: await addUser(ids.id ?? "") };
+  if (row.path.endsWith("{label_id}")) return { ...ids, label_id: await addLabel(ids.id ?? "") };
   if (row.path.endsWith("{invitation_id}")) return { ...ids, invitation_id: await addInvitation(ids.id ?? "") };
   if (row.path.endsWith("/rotate")) return { ...ids, key_id: await keyBelow(key) };
   const isResourceItself = !row.path.endsWith("/domains");
@@ -287,11 +294,26 @@ async function addUser(companyId: string): Promise<string> {
   return id;
 }
 
+/** Adds a label to the company. Returns its id. */
+async function addLabel(companyId: string): Promise<string> {
+  const label = { id: randomUUID(), name: randomUUID() };
+  await test.current.database.transaction().execute((transaction) => insertLabel(transaction, companyId, label));
+  return label.id;
+}
+
 /** Adds an invitation to the company. Returns its id. */
 async function addInvitation(companyId: string): Promise<string> {
   const id = randomUUID();
   const invitedBy = await addUser(companyId);
-  const invitation = { id, companyId, invitedBy, email: `${id}@example.com`, role: "viewer", siteIds: null } as const;
+  const invitation = {
+    id,
+    companyId,
+    invitedBy,
+    email: `${id}@example.com`,
+    role: "viewer",
+    siteIds: null,
+    labelIds: null,
+  } as const;
   const rest = { secretHash: Buffer.alloc(32), expiresAt: new Date(Date.now() + 60_000) };
   await test.current.database
     .transaction()

@@ -1,4 +1,4 @@
-/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, invitations, attempts to sign in, offers of packages, and marks of changes. */
+/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, invitations, attempts to sign in, labels of sites that are gone, offers of packages, and marks of changes. */
 import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
 import { deleteExpiredInvitations } from "../store/company/invitations.ts";
 import { deleteOldAttempts } from "../store/company/signInFailures.ts";
@@ -8,6 +8,7 @@ import { mergeListChanges } from "../store/listVersions.ts";
 import { deleteOperations, listEndedOperations } from "../store/operations.ts";
 import { removeUnusedOffers } from "../store/packages/packageOffers.ts";
 import { deleteEndedRollouts } from "../store/packages/rollouts.ts";
+import { deleteLabelsOfGoneSites } from "../store/sites/labels.ts";
 
 /** The API promises that an ended operation can be read for at least seven days. */
 const operationRetentionDays = 30;
@@ -24,6 +25,7 @@ export async function expire(database: Database): Promise<void> {
   await deleteEndedApiKeys(database, apiKeyRetentionDays);
   await deleteOldAttempts(database);
   await deleteExpiredInvitations(database, invitationRetentionDays);
+  await deleteLabelsOfGoneSites(database);
   await mergeListChanges(database, maxListChanges);
   await removeUnusedOffers(database);
   await deleteEndedRollouts(database, operationRetentionDays);

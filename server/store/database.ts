@@ -73,6 +73,8 @@ export interface Users {
   must_change_password: Generated<boolean>;
   /** The only sites that the user has. Null: all. */
   site_ids: string[] | null;
+  /** Labels whose sites the user has, too. If there are any, `site_ids` is not null. */
+  label_ids: Nullable<string[]>;
   /** The sealed secret of the second factor. Null: none. */
   second_factor_sealed: Nullable<Buffer>;
   /** Since when it is in force. Null: it is not confirmed. */
@@ -93,6 +95,7 @@ export interface Invitations {
   email: string;
   role: Role;
   site_ids: string[] | null;
+  label_ids: Nullable<string[]>;
   secret_hash: Buffer;
   invited_by: string;
   created_at: DefaultNow;
@@ -129,6 +132,19 @@ export interface ApiKeys {
   ip_address: Nullable<string>;
   browser_name: Nullable<string>;
   os_name: Nullable<string>;
+}
+
+export interface Labels {
+  id: string;
+  company_id: string;
+  name: string;
+  created_at: DefaultNow;
+}
+
+export interface SiteLabels {
+  site_id: string;
+  label_id: string;
+  company_id: string;
 }
 
 export interface Sites {
@@ -812,6 +828,8 @@ export interface Tables {
   recovery_codes: RecoveryCodes;
   sign_in_failures: SignInFailures;
   sites: Sites;
+  labels: Labels;
+  site_labels: SiteLabels;
   environments: Environments;
   domains: Domains;
   backups: Backups;

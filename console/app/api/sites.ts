@@ -1,30 +1,9 @@
 /** Sites, their environments, backups and domains. */
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 import { answerOf, api, type Schemas } from "./client.ts";
 
-export type ListedSite = Schemas["ListedSite"];
 export type Environment = Schemas["Environment"];
 export type Backup = Schemas["Backup"];
-
-const pageLength = 100;
-
-/** All sites whose name contains `search`, page by page. */
-export const siteList = (search: string) =>
-  infiniteQueryOptions({
-    queryKey: ["sites", "list", search],
-    queryFn: async ({ pageParam, signal }) => {
-      const query = {
-        limit: pageLength,
-        ...(search !== "" && { search }),
-        ...(pageParam !== "" && { after: pageParam }),
-      };
-      const { company } = await answerOf(api.GET("/sites", { params: { query }, signal }));
-      return company.sites;
-    },
-    initialPageParam: "",
-    getNextPageParam: (last) => (last.length < pageLength ? undefined : last.at(-1)?.id),
-    placeholderData: (previous) => previous,
-  });
 
 export const siteQuery = (siteId: string) =>
   queryOptions({
@@ -68,6 +47,17 @@ export const regionsQuery = (companyId: string) =>
       return company.available_regions;
     },
     staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** PHP versions of a region, or of all regions. */
+export const phpVersionsQuery = (companyId: string, region?: string) =>
+  queryOptions({
+    queryKey: ["php-versions", companyId, region],
+    queryFn: async ({ signal }) => {
+      const params = { path: { id: companyId }, query: { ...(region !== undefined && { region }) } };
+      const { company } = await answerOf(api.GET("/company/{id}/available-php-versions", { params, signal }));
+      return company.available_php_versions;
+    },
   });
 
 export const vulnerabilitiesQuery = (companyId: string, limit: number) =>

@@ -15,6 +15,7 @@ import { Outlet } from "@tanstack/react-router";
 import { useConnected } from "../api/connection.ts";
 import { may, useSignedIn } from "../api/session.ts";
 import { texts } from "../texts.ts";
+import { BulkPanel } from "./BulkPanel.tsx";
 import { MenuLink, TextLink } from "./ButtonLink.tsx";
 import { OperationsPanel } from "./OperationsPanel.tsx";
 import { SessionGuard } from "./SessionGuard.tsx";
@@ -77,6 +78,7 @@ export function Shell() {
         <ConnectionNote />
         <Outlet />
       </AppShell.Main>
+      <BulkPanel />
       <SessionGuard />
     </AppShell>
   );

@@ -44,6 +44,7 @@ function caller(role: Caller["role"], scopes: readonly string[] | null = null): 
     role,
     fullName: "A B",
     firstName: "A",
+    labelledSites: [],
     userSites: null,
     mustChangePassword: false,
     mustAddSecondFactor: false,

@@ -18,6 +18,8 @@ export interface Caller {
   readonly allowedAddresses: AddressList;
   /** Null: everything that the role allows. */
   readonly scopes: readonly string[] | null;
+  /** Sites that have one of the labels in `scopes`. */
+  readonly labelledSites: readonly string[];
   readonly companyId: string;
   readonly userId: string;
   readonly role: Role;
@@ -60,15 +62,23 @@ const verbs = ["read", "write", "delete", "push", "keys", "users"];
 const rank: Record<Role, number> = { viewer: 0, billing: 0, developer: 1, admin: 2, owner: 3 };
 
 /** What decides about a call. */
-export type Authority = Pick<Caller, "kind" | "role" | "scopes" | "userSites">;
+export type Authority = Pick<Caller, "kind" | "role" | "scopes" | "labelledSites" | "userSites">;
 
 /** The sites that the key and its user are limited to, or null for all sites of the company. */
-export function sitesInScope(caller: Pick<Caller, "scopes" | "userSites">): string[] | null {
+export function sitesInScope(caller: Pick<Caller, "scopes" | "labelledSites" | "userSites">): string[] | null {
   const { userSites } = caller;
-  const scopes = (caller.scopes ?? []).filter((scope) => scope.startsWith("site:"));
-  const ofKey = scopes.length > 0 ? scopes.map((scope) => scope.slice("site:".length).toLowerCase()) : null;
+  const ofKey = sitesOfKey(caller);
   if (userSites === null) return ofKey;
   return ofKey === null ? [...userSites] : ofKey.filter((id) => userSites.includes(id));
+}
+
+/** The sites that the key's own scopes limit it to, or null. */
+function sitesOfKey({ scopes, labelledSites }: Pick<Caller, "scopes" | "labelledSites">): string[] | null {
+  const ofKind = (kind: string) =>
+    (scopes ?? []).filter((scope) => scope.startsWith(kind)).map((scope) => scope.slice(kind.length).toLowerCase());
+  const sites = ofKind("site:");
+  if (sites.length === 0 && ofKind("label:").length === 0) return null;
+  return [...new Set([...sites, ...labelledSites])];
 }
 
 export function hasRole(caller: Pick<Caller, "role">, least: Role): boolean {

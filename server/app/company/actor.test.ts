@@ -14,6 +14,7 @@ const caller: Caller = {
   role: "developer",
   fullName: "Ada Lovelace",
   firstName: "Ada",
+  labelledSites: [],
   userSites: null,
   mustChangePassword: false,
   mustAddSecondFactor: false,

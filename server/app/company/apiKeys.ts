@@ -21,6 +21,7 @@ import { type Caller, hasRole, managesOnlyOwnKeys } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import { type AddressList, intersection, isWithin, readAddressList } from "./allowedAddresses.ts";
 import { requireRoomFor } from "./limits.ts";
+import { requireLabels } from "./ownIds.ts";
 import { grantedScopes } from "./scopes.ts";
 import { makeToken, readToken } from "./token.ts";
 
@@ -81,6 +82,7 @@ export async function create(context: Context, request: KeyRequest): Promise<{ a
   const scopes = grantedScopes(caller.scopes, request.scopes ?? null);
   if (managesOnlyOwnKeys(caller.scopes) && !managesOnlyOwnKeys(scopes)) throw new NotAllowed("delete");
   await refuseUnknownSites(context, scopes);
+  await requireLabels(context, idsOf(scopes, "label:"));
   const addresses = readAddressList(request.allowed_addresses ?? null);
   const token = makeToken();
   const created = await changeKeys(context, async (transaction) => {
@@ -206,11 +208,13 @@ export function revoke(context: Context, keyId: string, keepsSuccessor: boolean)
   });
 }
 
+/** The ids in the scopes that begin with `kind`. */
+function idsOf(scopes: readonly string[] | null, kind: string): string[] {
+  return (scopes ?? []).filter((scope) => scope.startsWith(kind)).map((scope) => scope.slice(kind.length));
+}
+
 async function refuseUnknownSites(context: Context, scopes: readonly string[] | null): Promise<void> {
-  const wanted = (scopes ?? [])
-    .filter((scope) => scope.startsWith("site:"))
-    .map((scope) => scope.slice("site:".length));
-  if (wanted.length === 0) return;
+  const wanted = idsOf(scopes, "site:");
   const found = await knownSiteIds(context.database, context.caller.companyId, wanted);
   const unknown = wanted.filter((id) => !found.has(id));
   if (unknown.length > 0) {

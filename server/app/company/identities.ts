@@ -121,6 +121,7 @@ function callerFrom(key: KeyRecord): Caller {
     expiresAt: key.expires_at,
     allowedAddresses: key.allowed_addresses,
     scopes: key.scopes,
+    labelledSites: key.labelled_sites,
     companyId: key.company_id,
     userId: key.user_id,
     role: key.role,

@@ -24,17 +24,18 @@ import { requireStrongPassword } from "./newPasswords.ts";
 import { hashPassword } from "./passwords.ts";
 import { inPasswordTurn, recordBy, type SignedIn, startSession, type VisitorContext } from "./signIns.ts";
 import { isSameHash, makeToken, readToken } from "./token.ts";
-import { checkedSites, requireRank } from "./users.ts";
+import { checkedAccess, requireRank } from "./users.ts";
 
 const maxPerCompany = 200;
 const validMilliseconds = 7 * 24 * 60 * 60 * 1000;
 
-function view({ id, email, role, site_ids, invited_by, created_at, expires_at }: ShownInvitation) {
+function view({ id, email, role, site_ids, label_ids, invited_by, created_at, expires_at }: ShownInvitation) {
   return {
     id,
     email,
     role,
     site_ids: site_ids && [...site_ids],
+    label_ids: label_ids && [...label_ids],
     invited_by,
     created_at: created_at.toISOString(),
     expires_at: expires_at.toISOString(),
@@ -49,13 +50,15 @@ interface InvitationRequest {
   readonly email: string;
   readonly role: Role;
   readonly site_ids?: readonly string[] | null;
+  readonly label_ids?: readonly string[] | null;
 }
 
 /** Creates an invitation in the place of an earlier one to the same e-mail address. Its link is returned only once. */
-export async function invite(context: Context, { email, role, site_ids = null }: InvitationRequest) {
+export async function invite(context: Context, { email, ...permissions }: InvitationRequest) {
+  const { role } = permissions;
   const { caller, origin } = context;
   requireRank(context, role);
-  const siteIds = await checkedSites(context, { role, site_ids });
+  const access = await checkedAccess(context, permissions);
   const token = makeToken("invitation");
   const invitation = await changeKeys(context, async (transaction) => {
     await refuseTaken(transaction, email);
@@ -68,8 +71,7 @@ export async function invite(context: Context, { email, role, site_ids = null }:
       ...readToken(token, "invitation"),
       companyId: caller.companyId,
       email,
-      role,
-      siteIds,
+      ...access,
       invitedBy: caller.userId,
       expiresAt: new Date(Date.now() + validMilliseconds),
     });
@@ -123,6 +125,7 @@ export async function accept(context: VisitorContext, { token, full_name, passwo
       firstName: fullName.split(/\s+/u)[0] ?? fullName,
       role: accepted.role,
       siteIds: accepted.site_ids,
+      labelIds: accepted.label_ids,
       passwordHash,
     };
     if (!(await insertUser(transaction, user))) throw taken(accepted.email);

@@ -4,6 +4,7 @@ import { inviteUser } from "@sitewright/contract/company/invitations.ts";
 import { changeSignInRules } from "@sitewright/contract/company/signInRules.ts";
 import { listUsers } from "@sitewright/contract/company/users.ts";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { createLabel } from "@sitewright/contract/sites/labels.ts";
 import { createSite } from "@sitewright/contract/sites/sites.ts";
 import { clearCache } from "@sitewright/contract/traffic/edgeCaching.ts";
 import { type Authority, hasRole, missing } from "./access.ts";
@@ -17,6 +18,7 @@ const calls = {
   manage_sign_in: changeSignInRules,
   see_keys: listApiKeys,
   manage_keys: createApiKey,
+  manage_labels: createLabel,
 } as const satisfies Record<string, Endpoint>;
 
 /** Whether the caller may make the call for their company, or for the sites that they have. */
@@ -33,6 +35,7 @@ const names = [
   "manage_sign_in",
   "see_keys",
   "manage_keys",
+  "manage_labels",
 ] as const;
 
 interface Person extends Pick<Authority, "role"> {
@@ -41,7 +44,7 @@ interface Person extends Pick<Authority, "role"> {
 
 /** What somebody with this role and these sites may do in a session. */
 export function permissionsOf({ role, site_ids }: Person): ((typeof names)[number] | "manage_owners")[] {
-  const caller: Authority = { kind: "session", role, scopes: null, userSites: site_ids };
+  const caller: Authority = { kind: "session", role, scopes: null, labelledSites: [], userSites: site_ids };
   const owners = hasRole(caller, "owner") ? (["manage_owners"] as const) : [];
   return [...names.filter((name) => mayCall(calls[name], caller)), ...owners];
 }

@@ -1,7 +1,8 @@
 /** Scopes of new keys: a key can't create one with more permissions than its own. */
 import { NotAllowed } from "../failures.ts";
 
-const isSite = (scope: string) => scope.startsWith("site:");
+/** Labels stand for the sites that have them at the time, so that a key limited to a label can pass on only that label. */
+const isSite = (scope: string) => scope.startsWith("site:") || scope.startsWith("label:");
 const isVerb = (scope: string) => !isSite(scope) && scope !== "non-live";
 
 /**

@@ -10,19 +10,21 @@ import {
   listUsers,
   lockUser,
   type ShownUser,
+  type UserAccess,
   updateUser,
 } from "@sitewright/server/store/company/users.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { knownSiteIds } from "@sitewright/server/store/sites/sites.ts";
 import type { Context } from "../context.ts";
 import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { type Caller, hasRole } from "./access.ts";
 import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
+import { requireLabels, requireSites } from "./ownIds.ts";
 import { mayCall } from "./permissions.ts";
 
-function userView({ id, email, full_name, role, site_ids }: ShownUser) {
-  return { id, email, image: initialsImage(full_name), full_name, role, site_ids: site_ids && [...site_ids] };
+function userView({ id, email, full_name, role, site_ids, label_ids }: ShownUser) {
+  const sites = { site_ids: site_ids && [...site_ids], label_ids: label_ids && [...label_ids] };
+  return { id, email, image: initialsImage(full_name), full_name, role, ...sites };
 }
 
 /** Lists the users of the caller's company. */
@@ -33,6 +35,7 @@ export async function list({ database, caller }: Context) {
     users: users.map((user) => ({
       user: userView(user),
       sites: user.sites && [...user.sites],
+      labels: [...user.labels],
       last_signed_in_at: user.last_signed_in_at?.toISOString() ?? null,
       has_second_factor: user.has_second_factor,
       locked_because: lockedBecause(caller, user, owners),
@@ -52,21 +55,23 @@ const lastOwner = "This is the company's only owner. Make somebody else an owner
 
 interface Permissions {
   readonly role: Role;
-  readonly site_ids: readonly string[] | null;
+  readonly site_ids?: readonly string[] | null;
+  readonly label_ids?: readonly string[] | null;
 }
 
 /** Changes the role and the sites of a user. */
-export async function change(context: Context, userId: string, { role, site_ids }: Permissions) {
-  const siteIds = await checkedSites(context, { role, site_ids });
+export async function change(context: Context, userId: string, permissions: Permissions) {
+  const access = await checkedAccess(context, permissions);
+  const { role, siteIds, labelIds } = access;
   return changeKeys(context, async (transaction) => {
     const user = await lockManagedUser(context, transaction, userId);
     requireRank(context, role);
     if (role !== "owner") await requireOtherOwner(transaction, user, context.caller.companyId);
-    await updateUser(transaction, user.id, { role, siteIds });
+    await updateUser(transaction, user.id, access);
     // Otherwise a former owner could still make another user an owner.
     if (role !== user.role) await deleteInvitationsOf(transaction, user.id);
     await record(context, transaction, "changeUser", user);
-    return userView({ ...user, role, site_ids: siteIds });
+    return userView({ ...user, role, site_ids: siteIds, label_ids: labelIds });
   });
 }
 
@@ -117,22 +122,27 @@ async function requireOtherOwner(transaction: DatabaseTransaction, user: ShownUs
   throw new Refused("last_owner", lastOwner);
 }
 
-/** Returns the only sites that a user gets, or null. Throws `Refused` if the role has all sites, or a site is unknown. */
-export async function checkedSites(
-  { database, caller }: Context,
-  { role, site_ids }: Permissions,
-): Promise<readonly string[] | null> {
-  if (site_ids === null) return null;
+/**
+ * Returns the role, and the only sites and labels that a user gets. Throws `Refused` if the role has all sites, or a site or
+ * label is unknown.
+ */
+export async function checkedAccess(
+  context: Context,
+  { role, site_ids = null, label_ids = null }: Permissions,
+): Promise<UserAccess> {
+  if (site_ids === null && label_ids === null) return { role, siteIds: null, labelIds: null };
   if (role === "owner" || role === "admin") {
-    const message = `A user with the role ${role} has all sites. Leave out site_ids, or choose another role.`;
+    const message = `A user with the role ${role} has all sites. Leave out site_ids and label_ids, or choose another role.`;
     throw new Refused("needs_all_sites", message);
   }
-  const ids = [...new Set(site_ids.map((id) => id.toLowerCase()))];
-  const known = await knownSiteIds(database, caller.companyId, ids);
-  const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length === 0) return ids;
-  throw new Refused("unknown_site", `The company has no site with the id ${unknown[0]}.`, { unknown });
+  const siteIds = unique(site_ids ?? []);
+  await requireSites(context, siteIds);
+  const labelIds = label_ids && unique(label_ids);
+  await requireLabels(context, labelIds ?? []);
+  return { role, siteIds, labelIds };
 }
+
+const unique = (ids: readonly string[]) => [...new Set(ids.map((id) => id.toLowerCase()))];
 
 async function record(
   context: Context,

@@ -15,6 +15,7 @@ const status = "live";
 interface SiteQuery extends ListQuery {
   readonly include_environments?: boolean | null;
   readonly search?: string;
+  readonly label?: string;
 }
 
 /** Lists the company's sites in the key's scope, oldest first. */
@@ -23,6 +24,7 @@ export async function list(context: Context, query: SiteQuery) {
   const filter = {
     companyId: caller.companyId,
     search: query.search ?? null,
+    labelId: query.label ?? null,
     siteIds: sitesInScope(caller),
     withEnvironments: query.include_environments ?? true,
   };
@@ -34,7 +36,7 @@ export async function list(context: Context, query: SiteQuery) {
     display_name: site.display_name,
     region: regionOf(regions, site.region).id,
     status,
-    siteLabels: [],
+    siteLabels: [...site.labels],
     ...(site.environments && {
       environments: site.environments.map((environment) => longView(settings, site, environment)),
     }),
@@ -54,7 +56,7 @@ const view = makeKeptView((site: SiteRecord, regions: Regions) => ({
   company_id: site.company_id,
   region: regionOf(regions, site.region).id,
   status,
-  siteLabels: [],
+  siteLabels: [...site.labels],
   environments: site.environments.map((environment) => briefView(site, environment)),
 }));
 

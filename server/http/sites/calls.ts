@@ -1,6 +1,7 @@
 import * as cronEvents from "@sitewright/server/app/sites/cronEvents.ts";
 import * as environments from "@sitewright/server/app/sites/environments.ts";
 import * as files from "@sitewright/server/app/sites/files.ts";
+import * as labels from "@sitewright/server/app/sites/labels.ts";
 import * as limits from "@sitewright/server/app/sites/limits.ts";
 import * as newEnvironment from "@sitewright/server/app/sites/newEnvironment.ts";
 import * as newSite from "@sitewright/server/app/sites/newSite.ts";
@@ -8,6 +9,7 @@ import { push } from "@sitewright/server/app/sites/push.ts";
 import { reset } from "@sitewright/server/app/sites/resetSite.ts";
 import * as runtime from "@sitewright/server/app/sites/runtime.ts";
 import * as searchAndReplace from "@sitewright/server/app/sites/searchAndReplace.ts";
+import * as siteOverviews from "@sitewright/server/app/sites/siteOverviews.ts";
 import * as sites from "@sitewright/server/app/sites/sites.ts";
 import * as tools from "@sitewright/server/app/sites/tools.ts";
 import * as users from "@sitewright/server/app/sites/wordpressUsers.ts";
@@ -17,12 +19,19 @@ import type { SomeCalls } from "../handling.ts";
 
 export const siteCalls = {
   listSites: (context, { query }) => sites.list(context, query),
+  listSiteOverviews: (context, { query }) => siteOverviews.list(context, query),
   createSite: (context, { body }) => newSite.create(context, body),
   createPlainSite: (context, { body }) => newSite.createPlain(context, body),
   cloneSite: (context, { body }) => newSite.clone(context, body),
   getSite: (context, { params }) => sites.get(context, params.site_id),
   deleteSite: (context, { params, ...options }) => sites.remove(context, params.site_id, isWithoutBackup(options)),
   resetSite: (context, { params, body }) => reset(context, params.site_id, body),
+
+  listLabels: (context) => labels.list(context),
+  createLabel: (context, { body }) => labels.create(context, body),
+  renameLabel: (context, { params, body }) => labels.rename(context, params.label_id, body),
+  deleteLabel: (context, { params }) => labels.remove(context, params.label_id),
+  assignLabel: (context, { params, body }) => labels.assign(context, params.label_id, body),
 
   listEnvironments: (context, { params }) => environments.list(context, params.site_id),
   createEnvironment: (context, { params, body }) => newEnvironment.create(context, params.site_id, body),

@@ -16,6 +16,7 @@ interface NewPerson {
   readonly role?: Role;
   readonly mustChange?: boolean;
   readonly siteIds?: readonly string[] | null;
+  readonly labelIds?: readonly string[] | null;
   readonly companyId?: string;
 }
 
@@ -72,7 +73,7 @@ export function peopleOf(test: { readonly current: TestServer }): People {
 
   return {
     trySignIn,
-    add: async ({ role = "owner", mustChange = false, siteIds = null, companyId } = {}) => {
+    add: async ({ role = "owner", mustChange = false, siteIds = null, labelIds = null, companyId } = {}) => {
       const email = `${randomUUID()}@example.com`;
       const user = {
         id: randomUUID(),
@@ -82,6 +83,7 @@ export function peopleOf(test: { readonly current: TestServer }): People {
         firstName: "Grace",
         role,
         siteIds,
+        labelIds,
         passwordHash: await chosenHash(),
         mustChangePassword: mustChange,
       };

@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Pool } from "pg";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
+import { labelledSitesOfKey, sitesOfUser } from "../sites/labels.ts";
 import { idleDays } from "./sessions.ts";
 
 /** Notified when keys or their users change. See migration 0050. */
@@ -23,7 +24,9 @@ export interface KeyRecord {
   readonly role: Role;
   readonly full_name: string;
   readonly first_name: string;
-  /** The only sites that the user has. Null: all. */
+  /** Sites that have one of the labels in `scopes`. */
+  readonly labelled_sites: readonly string[];
+  /** The only sites that the user has, also because of their labels. Null: all. */
   readonly site_ids: readonly string[] | null;
   readonly must_change_password: boolean;
   /** Whether the company requires a second factor, which the user does not have. */
@@ -44,7 +47,8 @@ const keyColumns = `
   k.id as key_id, k.kind as key_kind, k.name as key_name, k.secret_hash, k.scopes, k.expires_at, k.allowed_addresses,
   (k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) and (k.kind = 'key'
     or coalesce(k.last_used_at, k.created_at) > now() - interval '${idleDays} days')) as is_usable,
-  k.company_id, u.id as user_id, u.role, u.full_name, u.first_name, u.site_ids, u.must_change_password,
+  k.company_id, u.id as user_id, u.role, u.full_name, u.first_name, ${sitesOfUser} as site_ids,
+  ${labelledSitesOfKey} as labelled_sites, u.must_change_password,
   c.requires_second_factor and u.second_factor_since is null as must_add_second_factor`;
 
 /** Sites and environments count once they are visible; backups also if their environment was deleted. */

@@ -8,6 +8,7 @@ export interface NewInvitation {
   readonly email: string;
   readonly role: Role;
   readonly siteIds: readonly string[] | null;
+  readonly labelIds: readonly string[] | null;
   readonly secretHash: Buffer;
   readonly invitedBy: string;
   readonly expiresAt: Date;
@@ -19,12 +20,22 @@ export interface ShownInvitation {
   readonly email: string;
   readonly role: Role;
   readonly site_ids: readonly string[] | null;
+  readonly label_ids: readonly string[] | null;
   readonly invited_by: string;
   readonly created_at: Date;
   readonly expires_at: Date;
 }
 
-const shownColumns = ["id", "email", "role", "site_ids", "invited_by", "created_at", "expires_at"] as const;
+const shownColumns = [
+  "id",
+  "email",
+  "role",
+  "site_ids",
+  "label_ids",
+  "invited_by",
+  "created_at",
+  "expires_at",
+] as const;
 
 /** Inserts an invitation in the place of an earlier one of the company to the same e-mail address. */
 export async function insertInvitation(
@@ -42,6 +53,7 @@ export async function insertInvitation(
       email: invitation.email,
       role: invitation.role,
       site_ids: invitation.siteIds && [...invitation.siteIds],
+      label_ids: invitation.labelIds && [...invitation.labelIds],
       secret_hash: invitation.secretHash,
       invited_by: invitation.invitedBy,
       expires_at: invitation.expiresAt,

@@ -1,6 +1,7 @@
 /** Sessions of people: keys that are accepted only in a cookie. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
+import { sitesOfUser } from "../sites/labels.ts";
 
 /** Days after which an unused session is refused. */
 export const idleDays = 3;
@@ -104,6 +105,7 @@ export interface SignInUser {
   readonly full_name: string;
   readonly first_name: string;
   readonly role: Role;
+  /** The only sites that the user has, also because of their labels. Null: all. */
   readonly site_ids: readonly string[] | null;
   readonly password_hash: string;
   readonly must_change_password: boolean;
@@ -122,7 +124,7 @@ export async function findSignInUser(
 ): Promise<SignInUser | null> {
   const condition = "email" in by ? sql`lower(u.email) = lower(${by.email})` : sql`u.id = ${by.id}`;
   const { rows } = await sql<SignInUser>`
-    select u.id, u.email, u.full_name, u.first_name, u.role, u.site_ids, u.password_hash, u.must_change_password,
+    select u.id, u.email, u.full_name, u.first_name, u.role, ${sql.raw(sitesOfUser)} as site_ids, u.password_hash, u.must_change_password,
       u.second_factor_since, c.requires_second_factor, c.id as company_id, c.name as company_name
     from users u join companies c on c.id = u.company_id where ${condition}`.execute(database);
   return rows[0] ?? null;

@@ -1,6 +1,7 @@
 /** Users of a company. */
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
+import type { LabelBrief } from "../sites/labels.ts";
 
 interface NewUser {
   readonly id: string;
@@ -14,6 +15,8 @@ interface NewUser {
   readonly mustChangePassword?: boolean;
   /** The only sites that the user has. Default: null, all. */
   readonly siteIds?: readonly string[] | null;
+  /** Labels whose sites the user has, too. Default: none. */
+  readonly labelIds?: readonly string[] | null;
 }
 
 /** Inserts a user. Returns false if another user has the e-mail address, ignoring case. */
@@ -30,6 +33,7 @@ export async function insertUser(transaction: DatabaseTransaction, user: NewUser
       password_hash: user.passwordHash,
       must_change_password: user.mustChangePassword ?? false,
       site_ids: user.siteIds ? [...user.siteIds] : null,
+      label_ids: user.labelIds ? [...user.labelIds] : null,
     })
     .onConflict((conflict) => conflict.doNothing())
     .returning("id")
@@ -59,14 +63,17 @@ export interface ShownUser {
   readonly full_name: string;
   readonly role: Role;
   readonly site_ids: readonly string[] | null;
+  readonly label_ids: readonly string[] | null;
 }
 
-const shownColumns = ["id", "email", "full_name", "role", "site_ids"] as const;
+const shownColumns = ["id", "email", "full_name", "role", "site_ids", "label_ids"] as const;
 
 /** A user in the company's list. */
 export interface ListedUser extends ShownUser {
   /** The sites of `site_ids` that exist, by name. Null: all. */
   readonly sites: readonly { readonly id: string; readonly display_name: string }[] | null;
+  /** The labels of `label_ids` that exist, by name. */
+  readonly labels: readonly LabelBrief[];
   readonly last_signed_in_at: Date | null;
   readonly has_second_factor: boolean;
 }
@@ -74,12 +81,14 @@ export interface ListedUser extends ShownUser {
 /** Lists the users of a company, oldest first. */
 export async function listUsers(database: Database, companyId: string): Promise<readonly ListedUser[]> {
   const { rows } = await sql<ListedUser>`
-    select u.id, u.email, u.full_name, u.role, u.site_ids, k.last_signed_in_at,
+    select u.id, u.email, u.full_name, u.role, u.site_ids, u.label_ids, k.last_signed_in_at,
       u.second_factor_since is not null as has_second_factor,
       case when u.site_ids is not null then (
         select coalesce(json_agg(json_build_object('id', s.id, 'display_name', s.display_name)
           order by lower(s.display_name), s.id), '[]')
-        from sites s where s.company_id = u.company_id and s.id = any(u.site_ids)) end as sites
+        from sites s where s.company_id = u.company_id and s.id = any(u.site_ids)) end as sites,
+      (select coalesce(json_agg(json_build_object('id', l.id, 'name', l.name) order by lower(l.name), l.id), '[]')
+        from labels l where l.company_id = u.company_id and l.id = any(u.label_ids)) as labels
     from users u left join (
       select user_id, max(created_at) as last_signed_in_at from api_keys
       where company_id = ${companyId} and kind = 'session' group by user_id) k on k.user_id = u.id
@@ -121,14 +130,21 @@ export async function hasOtherOwner(
   return other !== undefined;
 }
 
+/** What a user may do, and with which sites. */
+export interface UserAccess {
+  readonly role: Role;
+  readonly siteIds: readonly string[] | null;
+  readonly labelIds: readonly string[] | null;
+}
+
 export async function updateUser(
   transaction: DatabaseTransaction,
   userId: string,
-  { role, siteIds }: { readonly role: Role; readonly siteIds: readonly string[] | null },
+  { role, siteIds, labelIds }: UserAccess,
 ): Promise<void> {
   await transaction
     .updateTable("users")
-    .set({ role, site_ids: siteIds && [...siteIds] })
+    .set({ role, site_ids: siteIds && [...siteIds], label_ids: labelIds && [...labelIds] })
     .where("id", "=", userId)
     .execute();
 }

@@ -22,7 +22,7 @@ import {
 const test = useTestDatabase();
 
 function filterOf(companyId: string, more: Partial<SiteFilter> = {}): SiteFilter {
-  return { companyId, search: null, siteIds: null, withEnvironments: true, ...more };
+  return { companyId, search: null, labelId: null, siteIds: null, withEnvironments: true, ...more };
 }
 
 const all: Window<SitePlace> = { after: null, limit: null, offset: 0 };

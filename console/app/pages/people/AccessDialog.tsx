@@ -9,6 +9,7 @@ import { Failure } from "../../parts/Failure.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
 import { texts } from "../../texts.ts";
 import { RoleField, SitesField } from "./AccessFields.tsx";
+import { LabelsField } from "./LabelsField.tsx";
 
 interface AccessDialogProps {
   readonly company: string;
@@ -19,19 +20,25 @@ interface AccessDialogProps {
 interface Values extends Record<string, unknown> {
   role: Role;
   site_ids: readonly string[];
+  label_ids: readonly string[];
 }
 
-const bodyOf = ({ role, site_ids: ids }: Values): Schemas["UserChange"] => ({
+const bodyOf = ({ role, site_ids: ids, label_ids: labels }: Values): Schemas["UserChange"] => ({
   role,
   site_ids: ids.length === 0 ? null : [...ids],
+  label_ids: labels.length === 0 ? null : [...labels],
 });
 
 /** Changes a person's role and sites. */
 export function AccessDialog({ company, person, close }: AccessDialogProps) {
-  const { user, sites } = person;
+  const { user, sites, labels } = person;
   const client = useQueryClient();
   const known = sites ?? [];
-  const initialValues: Values = { role: user.role, site_ids: known.map(({ id }) => id) };
+  const initialValues: Values = {
+    role: user.role,
+    site_ids: known.map(({ id }) => id),
+    label_ids: labels.map(({ id }) => id),
+  };
   const { form, isSending, error, submit } = useApiForm({
     initialValues,
     send: (values) => {
@@ -43,7 +50,7 @@ export function AccessDialog({ company, person, close }: AccessDialogProps) {
       void client.invalidateQueries({ queryKey: sessionKey });
       close();
     },
-    fields: { last_owner: "role", needs_all_sites: "site_ids", unknown_site: "site_ids" },
+    fields: { last_owner: "role", needs_all_sites: "site_ids", unknown_site: "site_ids", unknown_label: "label_ids" },
   });
   return (
     <Modal
@@ -65,6 +72,12 @@ export function AccessDialog({ company, person, close }: AccessDialogProps) {
             value={form.values.site_ids}
             onChange={(ids) => form.setFieldValue("site_ids", ids)}
             error={form.errors.site_ids}
+          />
+          <LabelsField
+            company={company}
+            value={form.values.label_ids}
+            onChange={(ids) => form.setFieldValue("label_ids", ids)}
+            error={form.errors.label_ids}
           />
           <Group>
             <ActionButton type="submit" loading={isSending}>

@@ -48,7 +48,7 @@ function InvitationRow({ company, invitation, people }: InvitationsProps & { rea
     },
     onSettled: () => client.invalidateQueries({ queryKey: peopleKey }),
   });
-  const { email, role, site_ids: siteIds } = invitation;
+  const { email, role, site_ids: siteIds, label_ids: labelIds } = invitation;
   const inviter = people.find(({ user }) => user.id === invitation.invited_by)?.user.full_name;
   const expires = dateText(invitation.expires_at);
   return (
@@ -63,7 +63,7 @@ function InvitationRow({ company, invitation, people }: InvitationsProps & { rea
           </Group>
           <Text size="sm" c="dimmed">
             {[
-              siteIds === null ? at.allSites : at.someSites(siteIds.length),
+              siteIds === null ? at.allSites : someText(siteIds.length, labelIds?.length ?? 0),
               ...(inviter === undefined ? [] : [at.invitedBy(inviter)]),
               Date.parse(invitation.expires_at) > Date.now() ? at.expires(expires) : at.expired(expires),
             ].join(" · ")}
@@ -82,4 +82,10 @@ function InvitationRow({ company, invitation, people }: InvitationsProps & { rea
       <Failure error={withdraw.error} />
     </Stack>
   );
+}
+
+function someText(sites: number, labels: number): string {
+  const ofLabels = texts.labels.someLabels(labels);
+  if (labels === 0) return at.someSites(sites);
+  return sites === 0 ? ofLabels : `${at.someSites(sites)}, ${ofLabels}`;
 }

@@ -11,6 +11,7 @@ import { Failure } from "../../parts/Failure.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
 import { texts } from "../../texts.ts";
 import { RoleField, SitesField } from "./AccessFields.tsx";
+import { LabelsField } from "./LabelsField.tsx";
 
 const at = texts.people;
 
@@ -61,17 +62,19 @@ interface Values extends Record<string, unknown> {
   email: string;
   role: Role;
   site_ids: readonly string[];
+  label_ids: readonly string[];
 }
 
-const bodyOf = ({ email, role, site_ids: ids }: Values): Schemas["InvitationCreate"] => ({
+const bodyOf = ({ email, role, site_ids: ids, label_ids: labels }: Values): Schemas["InvitationCreate"] => ({
   email,
   role,
   site_ids: ids.length === 0 ? null : [...ids],
+  label_ids: labels.length === 0 ? null : [...labels],
 });
 
 function InviteForm({ company, done }: InviteFormProps) {
   const client = useQueryClient();
-  const initialValues: Values = { email: "", role: "developer", site_ids: [] };
+  const initialValues: Values = { email: "", role: "developer", site_ids: [], label_ids: [] };
   const { form, isSending, error, submit } = useApiForm({
     initialValues,
     send: (values) => {
@@ -82,7 +85,7 @@ function InviteForm({ company, done }: InviteFormProps) {
       void client.invalidateQueries({ queryKey: peopleKey });
       done(made);
     },
-    fields: { user_exists: "email", needs_all_sites: "site_ids", unknown_site: "site_ids" },
+    fields: { user_exists: "email", needs_all_sites: "site_ids", unknown_site: "site_ids", unknown_label: "label_ids" },
   });
   return (
     <form onSubmit={submit} noValidate>
@@ -106,6 +109,12 @@ function InviteForm({ company, done }: InviteFormProps) {
           value={form.values.site_ids}
           onChange={(ids) => form.setFieldValue("site_ids", ids)}
           error={form.errors.site_ids}
+        />
+        <LabelsField
+          company={company}
+          value={form.values.label_ids}
+          onChange={(ids) => form.setFieldValue("label_ids", ids)}
+          error={form.errors.label_ids}
         />
         <Group>
           <ActionButton type="submit" loading={isSending}>

@@ -20,7 +20,7 @@ export function PersonRow({ person, change, remove, reset }: PersonRowProps) {
   const session = useSignedIn();
   const isMe = session?.user.id === user.id;
   const facts = [
-    sitesText(person.sites),
+    accessText(person),
     person.has_second_factor ? at.hasFactor : at.hasNoFactor,
     signedIn === null ? at.neverSignedIn : at.signedIn(dateText(signedIn)),
   ];
@@ -80,6 +80,12 @@ export function PersonRow({ person, change, remove, reset }: PersonRowProps) {
 }
 
 const maxNames = 3;
+
+function accessText({ sites, labels }: Person): string {
+  if (labels.length === 0) return sitesText(sites);
+  const ofLabels = texts.labels.withLabels(labels.map(({ name }) => name).join(", "));
+  return sites === null || sites.length === 0 ? at.onlySites(ofLabels) : `${sitesText(sites)}, ${ofLabels}`;
+}
 
 function sitesText(sites: Person["sites"]): string {
   if (sites === null) return at.allSites;

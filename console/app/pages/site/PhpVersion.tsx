@@ -1,10 +1,10 @@
 import { Group, Select } from "@mantine/core";
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api, type Schemas } from "../../api/client.ts";
 import { useStart } from "../../api/operations.ts";
 import { mayChange, useSignedIn } from "../../api/session.ts";
-import type { Environment } from "../../api/sites.ts";
+import { type Environment, phpVersionsQuery } from "../../api/sites.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Card } from "../../parts/Card.tsx";
 import { CurlButton } from "../../parts/CurlButton.tsx";
@@ -13,16 +13,6 @@ import { OperationOutcome } from "../../parts/OperationOutcome.tsx";
 import { texts } from "../../texts.ts";
 
 const at = texts.tools;
-
-const phpVersionsQuery = (companyId: string, region: string) =>
-  queryOptions({
-    queryKey: ["php-versions", companyId, region],
-    queryFn: async ({ signal }) => {
-      const params = { path: { id: companyId }, query: { region } };
-      const { company } = await answerOf(api.GET("/company/{id}/available-php-versions", { params, signal }));
-      return company.available_php_versions;
-    },
-  });
 
 interface PhpVersionProps {
   readonly environment: Environment;

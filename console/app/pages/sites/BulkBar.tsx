@@ -1,0 +1,92 @@
+/** Beneath the list of sites: how many are selected, and what can be done with them. */
+import { Button, Group, Menu, Paper, Text } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { may, mayChange, useSignedIn } from "../../api/session.ts";
+import { allOverviews, type SiteFilter } from "../../api/siteOverviews.ts";
+import { Failure } from "../../parts/Failure.tsx";
+import { texts } from "../../texts.ts";
+import { BulkDialog } from "./BulkDialog.tsx";
+import { type BulkName, bulkNames } from "./bulkActions.ts";
+import type { Selection } from "./selection.ts";
+
+const at = texts.bulk;
+
+interface BulkBarProps {
+  readonly company: string;
+  readonly filter: SiteFilter;
+  /** Number of sites that match the filter. */
+  readonly total: number;
+  readonly selection: Selection;
+  readonly select: (selection: Selection) => void;
+}
+
+export function BulkBar({ company, filter, total, selection, select }: BulkBarProps) {
+  const [open, setOpen] = useState<BulkName | null>(null);
+  const all = useMutation({
+    mutationFn: () => allOverviews(company, filter),
+    onSuccess: (sites) => select(new Map([...selection, ...sites.map((site) => [site.id, site] as const)])),
+  });
+  if (total === 0 && selection.size === 0) return null;
+  return (
+    <Paper withBorder shadow="sm" p="sm" component="section" aria-label={at.bar} className="bulk-bar">
+      <Failure error={all.error} />
+      <Group gap="sm">
+        <Text size="sm" role="status">
+          {at.selected(selection.size)}
+        </Text>
+        {total > 0 && (
+          <Button size="compact-sm" variant="default" loading={all.isPending} onClick={() => all.mutate()}>
+            {at.selectAll(total)}
+          </Button>
+        )}
+        {selection.size > 0 && (
+          <>
+            <Button size="compact-sm" variant="default" onClick={() => select(new Map())}>
+              {at.clear}
+            </Button>
+            <ActionMenu choose={setOpen} />
+          </>
+        )}
+      </Group>
+      {open !== null && (
+        <BulkDialog name={open} company={company} sites={[...selection.values()]} close={() => setOpen(null)} />
+      )}
+    </Paper>
+  );
+}
+
+function ActionMenu({ choose }: { readonly choose: (name: BulkName) => void }) {
+  const session = useSignedIn();
+  const isAdmin = may(session, "manage_labels");
+  const reasonFor = (name: BulkName): string | null => {
+    if (name === "addLabel" || name === "removeLabel" || name === "deleteSites") return isAdmin ? null : at.needsAdmin;
+    return mayChange(session) ? null : texts.needsRole;
+  };
+  return (
+    <Menu position="top-start" withinPortal>
+      <Menu.Target>
+        <Button size="compact-sm">{at.actions}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {bulkNames.map((name) => {
+          const reason = reasonFor(name);
+          return (
+            <Menu.Item
+              key={name}
+              onClick={() => reason === null && choose(name)}
+              {...(reason !== null && { "aria-disabled": true, c: "dimmed" })}
+            >
+              {at.names[name]}
+              {reason !== null && (
+                <Text size="xs" c="dimmed" maw={260}>
+                  {reason}
+                </Text>
+              )}
+            </Menu.Item>
+          );
+        })}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
