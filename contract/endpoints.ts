@@ -55,6 +55,7 @@ import {
 } from "./domains/zones.ts";
 import type { Answer, Endpoint, Input, Result } from "./endpoint.ts";
 import { getOperation, listOperationPictures, listOperations } from "./operations.ts";
+import { getInstallation } from "./operator/installation.ts";
 import { getAutomaticUpdates, replaceAutomaticUpdates } from "./packages/automaticUpdates.ts";
 import {
   listCompanyPlugins,
@@ -241,6 +242,7 @@ export const endpoints = {
   checkInvitation,
   acceptInvitation,
   validateKey,
+  getInstallation,
   signIn,
   getSession,
   signOut,

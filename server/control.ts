@@ -21,6 +21,7 @@ import { recordChangedSettings } from "./audit/changedSettings.ts";
 import { warnAboutConfinement } from "./control/confinementWarning.ts";
 import { makeMailDelivery, readAcmeRoots } from "./control/externalServices.ts";
 import { prepareFirstRun } from "./control/firstCompany.ts";
+import { makeInstallationProbes } from "./control/installationProbes.ts";
 import { periodicWork } from "./control/periodicWork.ts";
 import { type OpenedRuntimes, openRuntimes } from "./control/runtimes.ts";
 import { type ControlServices, makeControlServices } from "./control/services.ts";
@@ -292,6 +293,7 @@ async function makeApp({
     readLog: logs.read,
     edgeNumbers: () => edge.status().catch(() => null),
     dataFolder: config.data,
+    installation: makeInstallationProbes(config),
     publishRoutes: () => publishWithRetry(publisher),
     readPackages: makeReadPackages({ database, runtime }),
     cronEvents: (environment, signal) => runtime.cronEvents(environment, signal),

@@ -21,3 +21,17 @@ export function sizeText(bytes: number): string {
 export function durationText(from: string | null, to: string | null): string | null {
   return from === null || to === null ? null : seconds.format((Date.parse(to) - Date.parse(from)) / 1000);
 }
+
+const longUnits = [
+  ["day", 86_400],
+  ["hour", 3_600],
+  ["minute", 60],
+  ["second", 1],
+] as const;
+
+/** A length of time in its largest unit: `3 hours`. */
+export function lengthText(length: number): string {
+  const [unit, unitSeconds] = longUnits.find(([, size]) => length >= size) ?? (["second", 1] as const);
+  const style = { style: "unit", unit, unitDisplay: "long", maximumFractionDigits: 0 } as const;
+  return new Intl.NumberFormat(undefined, style).format(Math.floor(length / unitSeconds));
+}

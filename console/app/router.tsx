@@ -31,6 +31,7 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: UnknownPage
 // Loaded when they are opened, so that the first page comes sooner.
 const AccountPage = lazyRouteComponent(() => import("./pages/AccountPage.tsx"), "AccountPage");
 const ApiKeysPage = lazyRouteComponent(() => import("./pages/ApiKeysPage.tsx"), "ApiKeysPage");
+const InstallationPage = lazyRouteComponent(() => import("./pages/operator/InstallationPage.tsx"), "InstallationPage");
 const LabelsPage = lazyRouteComponent(() => import("./pages/sites/LabelsPage.tsx"), "LabelsPage");
 const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), "NewSitePage");
 const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
@@ -114,6 +115,11 @@ const account = createRoute({ getParentRoute: () => signedIn, path: "/account", 
 const apiKeys = createRoute({ getParentRoute: () => signedIn, path: "/api-keys", component: ApiKeysPage });
 const people = createRoute({ getParentRoute: () => signedIn, path: "/people", component: PeoplePage });
 const labels = createRoute({ getParentRoute: () => signedIn, path: "/labels", component: LabelsPage });
+const installation = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/installation",
+  component: InstallationPage,
+});
 const newSite = createRoute({ getParentRoute: () => signedIn, path: "/sites/new", component: NewSitePage });
 
 const activity = createRoute({
@@ -218,6 +224,7 @@ export const router = createRouter({
       activity,
       account,
       apiKeys,
+      installation,
     ]),
   ]),
   scrollRestoration: true,

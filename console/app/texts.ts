@@ -2,6 +2,7 @@
 import { companyTexts } from "./companyTexts.ts";
 import { domainTexts } from "./domainTexts.ts";
 import { labelTexts } from "./labelTexts.ts";
+import { operatorTexts } from "./operatorTexts.ts";
 import { overviewTexts } from "./overviewTexts.ts";
 import { peopleTexts } from "./peopleTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
@@ -11,6 +12,7 @@ export const texts = {
   ...companyTexts,
   ...domainTexts,
   ...labelTexts,
+  ...operatorTexts,
   ...overviewTexts,
   ...peopleTexts,
   ...settingsTexts,
@@ -46,6 +48,7 @@ export const texts = {
     people: "People",
     activity: "Activity",
     apiKeys: "API keys",
+    installation: "Installation",
     account: "Account",
     docs: "API reference",
   },

@@ -41,6 +41,9 @@ export const SignedIn = Type.Object(
       name: Type.String({ description: "Name of the company.", examples: ["Example Agency"] }),
     }),
     permissions,
+    is_operator: Type.Boolean({
+      description: "Whether the user is an operator of the installation (`GET /operator/installation`).",
+    }),
     must_change_password: Type.Boolean({
       description: "Whether the user has to choose a password before anything else (`PUT /session/password`).",
     }),

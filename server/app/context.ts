@@ -26,6 +26,7 @@ import type { KeyUse } from "./company/keyUse.ts";
 import type { RefusedKeys } from "./company/refusedKeys.ts";
 import type { RepeatedActivity } from "./company/repeatedActivity.ts";
 import type { MetricsOptions } from "./metrics.ts";
+import type { InstallationProbes } from "./operator/installation.ts";
 
 export interface Settings {
   /** Address of this machine as visitors know it. */
@@ -82,6 +83,7 @@ export interface App {
   readonly edgeNumbers: MetricsOptions["edgeNumbers"];
 
   readonly dataFolder: string;
+  readonly installation: InstallationProbes;
   /** Resolves when the edge serves the routes of the database. */
   readonly publishRoutes: () => Promise<void>;
   readonly cronEvents: Runtime["cronEvents"];

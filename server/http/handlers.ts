@@ -5,6 +5,7 @@ import { backupCalls, backupResponseHandlers } from "./backups/calls.ts";
 import { companyCalls, companyResponseHandlers } from "./company/calls.ts";
 import { domainCalls } from "./domains/calls.ts";
 import { operationCalls, operationResponseHandlers } from "./operations.ts";
+import { operatorCalls } from "./operator/calls.ts";
 import { packageCalls } from "./packages/calls.ts";
 import { packageResponseHandlers } from "./packages/packages.ts";
 import { siteCalls } from "./sites/calls.ts";
@@ -18,6 +19,7 @@ export const calls = {
   ...backupCalls,
   ...operationCalls,
   ...companyCalls,
+  ...operatorCalls,
 } satisfies Calls<Context>;
 
 export const responseHandlers = {

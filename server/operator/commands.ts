@@ -113,6 +113,20 @@ const commands: Readonly<Record<string, Command>> = {
     words: [1, 1],
     load: async () => (await import("./users.ts")).resetUserSecondFactor,
   },
+  "users make-operator": {
+    usage: "users make-operator <e-mail address> [--json]",
+    summary: "lets somebody see the state of the installation in the console",
+    options: json,
+    words: [1, 1],
+    load: async () => (await import("./users.ts")).makeOperator,
+  },
+  "users remove-operator": {
+    usage: "users remove-operator <e-mail address> [--json]",
+    summary: "no longer lets somebody see the state of the installation",
+    options: json,
+    words: [1, 1],
+    load: async () => (await import("./users.ts")).removeOperator,
+  },
   logs: {
     usage: "logs [control|edge|dns|postgres] [--lines 50] [--follow] [--json]",
     summary: "shows the newest lines of the logs",

@@ -25,8 +25,18 @@ const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    
 export const doctor: Run = async ({ flags }, context) => {
   const config = effectiveConfig(context);
   useUsersFrom(config.firstUserId);
+  const findings = await findingsOf(config);
+  const problems = findings.filter(({ level }) => level === "problem").length;
+  if (problems > 0) process.exitCode = exitFailed;
+  if (flags.json === true) return JSON.stringify(findings);
+  const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
+  return `${text}\n\n${problems === 0 ? "No problems" : plural(problems, "problem")} found.`;
+};
+
+/** Examines the machine and these settings, with which the installation runs. */
+export async function findingsOf(config: Config): Promise<readonly Finding[]> {
   const source = await packageSource(config);
-  const findings = [
+  return [
     ...machine(config),
     ...(await separation(config)),
     ...processor(config),
@@ -38,12 +48,7 @@ export const doctor: Run = async ({ flags }, context) => {
     await screenshots(config),
     ...(await content(config, source)),
   ];
-  const problems = findings.filter(({ level }) => level === "problem").length;
-  if (problems > 0) process.exitCode = exitFailed;
-  if (flags.json === true) return JSON.stringify(findings);
-  const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
-  return `${text}\n\n${problems === 0 ? "No problems" : plural(problems, "problem")} found.`;
-};
+}
 
 /** The settings of the running installation, which may differ from this terminal's, or of the next start. */
 function effectiveConfig({ config, env }: Pick<CommandContext, "config" | "env">): Config {

@@ -39,7 +39,7 @@ export const status: Run = async ({ flags }, { config }) => {
 };
 
 /** Null if the built-in DNS server does not answer. */
-async function dnsStatus({ powerDns, run, host }: Config): Promise<DnsStatus | null> {
+export async function dnsStatus({ powerDns, run, host }: Config): Promise<DnsStatus | null> {
   if (powerDns !== null) return { server: "powerdns", address: powerDns.address };
   const answer = await makeDnsClient(join(run, "dns.sock"), host)
     .status()

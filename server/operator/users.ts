@@ -1,9 +1,10 @@
-/** `users`: for people who have lost their password or their second factor. */
+/** `users`: for people who have lost their password or their second factor, and for operators of the installation. */
 import { randomBytes } from "node:crypto";
 import { hashPassword } from "../app/company/passwords.ts";
 import { recordOperatorAction } from "../store/company/activity.ts";
 import { deleteSecondFactor } from "../store/company/secondFactors.ts";
 import { endSessions, findSignInUser, resetPassword, type SignInUser } from "../store/company/sessions.ts";
+import { setOperator } from "../store/company/users.ts";
 import type { Database } from "../store/database.ts";
 import { operatorActor } from "./actor.ts";
 import type { Run } from "./command.ts";
@@ -49,3 +50,25 @@ export const resetUserSecondFactor: Run = ({ words: [email = ""], flags }, { con
     if (!isRemoved) return `${user.email} has no second factor.`;
     return `${user.email} can sign in with the password alone, and has been signed out everywhere.`;
   });
+
+/** `isOperator`: whether the user is to be one. */
+const changeOperator =
+  (isOperator: boolean): Run =>
+  ({ words: [email = ""], flags }, { config }) =>
+    withRunningDatabase(config, async (database) => {
+      const user = await userOf(database, email);
+      const isChanged = await database.transaction().execute(async (transaction) => {
+        if (!(await setOperator(transaction, user.id, isOperator))) return false;
+        const parameters = { companyId: user.company_id, email: user.email };
+        const type = isOperator ? "makeOperator" : "removeOperator";
+        await recordOperatorAction(transaction, { type, parameters, actor: operatorActor() });
+        return true;
+      });
+      if (flags.json === true)
+        return JSON.stringify({ email: user.email, is_operator: isOperator, was_changed: isChanged });
+      if (isOperator) return `${user.email} can see the state of the installation in the console, under Installation.`;
+      return `${user.email} can't see the state of the installation.`;
+    });
+
+export const makeOperator: Run = changeOperator(true);
+export const removeOperator: Run = changeOperator(false);

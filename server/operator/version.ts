@@ -6,8 +6,12 @@ import type { Run } from "./command.ts";
 
 const packageJson = v.pipe(v.string(), v.parseJson(), v.object({ version: v.string() }));
 
-export const version: Run = async () => {
+/** Returns the version of Sitewright. */
+export function sitewrightVersion(): string {
   const file = join(import.meta.dirname, "..", "..", "package.json");
-  const { version: sitewright } = v.parse(packageJson, readFileSync(file, "utf8"));
-  return `Sitewright ${sitewright} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
+  return v.parse(packageJson, readFileSync(file, "utf8")).version;
+}
+
+export const version: Run = async () => {
+  return `Sitewright ${sitewrightVersion()} on Node ${process.versions.node}, ${process.platform} ${process.arch}`;
 };

@@ -81,6 +81,8 @@ export interface Users {
   second_factor_since: Nullable<Date>;
   /** The time step of the last code that was accepted. */
   second_factor_step: Generated<number>;
+  /** Whether the user is an operator of the installation. */
+  is_operator: Generated<boolean>;
   created_at: DefaultNow;
 }
 

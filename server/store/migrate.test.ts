@@ -97,6 +97,7 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     second_factor_sealed: true,
     second_factor_since: true,
     second_factor_step: true,
+    is_operator: true,
     created_at: true,
   },
   recovery_codes: { user_id: true, code_hash: true },

@@ -20,7 +20,7 @@ import { MenuLink, TextLink } from "./ButtonLink.tsx";
 import { OperationsPanel } from "./OperationsPanel.tsx";
 import { SessionGuard } from "./SessionGuard.tsx";
 
-/** `needs`: the permission without which there is nothing to see. */
+/** `needs`: the permission without which there is nothing to see, or to be an operator of the installation. */
 const entries = [
   { to: "/", label: texts.navigation.home, needs: null },
   { to: "/sites", label: texts.navigation.sites, needs: null },
@@ -29,13 +29,16 @@ const entries = [
   { to: "/people", label: texts.navigation.people, needs: "see_users" },
   { to: "/activity", label: texts.navigation.activity, needs: null },
   { to: "/api-keys", label: texts.navigation.apiKeys, needs: "see_keys" },
+  { to: "/installation", label: texts.navigation.installation, needs: "operator" },
   { to: "/account", label: texts.navigation.account, needs: null },
 ] as const;
 
 export function Shell() {
   const [isMenuOpen, { toggle, close }] = useDisclosure();
   const session = useSignedIn();
-  const shown = entries.filter(({ needs }) => needs === null || may(session, needs));
+  const shown = entries.filter(
+    ({ needs }) => needs === null || (needs === "operator" ? session?.is_operator === true : may(session, needs)),
+  );
   return (
     <AppShell
       header={{ height: 56 }}

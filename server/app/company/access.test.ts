@@ -46,6 +46,7 @@ function caller(role: Caller["role"], scopes: readonly string[] | null = null): 
     firstName: "A",
     labelledSites: [],
     userSites: null,
+    isOperator: false,
     mustChangePassword: false,
     mustAddSecondFactor: false,
   };

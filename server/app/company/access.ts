@@ -27,6 +27,8 @@ export interface Caller {
   readonly firstName: string;
   /** The only sites that the user has, whatever their key's scopes say. Null: all. */
   readonly userSites: readonly string[] | null;
+  /** Whether the user is an operator of the installation. */
+  readonly isOperator: boolean;
   /** Whether the user has to choose a password first. It does not restrict their keys. */
   readonly mustChangePassword: boolean;
   /** Whether the user has to add a second factor first. It does not restrict their keys. */

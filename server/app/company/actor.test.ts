@@ -16,6 +16,7 @@ const caller: Caller = {
   firstName: "Ada",
   labelledSites: [],
   userSites: null,
+  isOperator: false,
   mustChangePassword: false,
   mustAddSecondFactor: false,
 };

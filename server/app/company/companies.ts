@@ -21,6 +21,8 @@ interface CompanyOptions {
   readonly apiKey?: string | null;
   /** Default: a unique address that receives no mail. */
   readonly adminEmail?: string;
+  /** Whether the owner is an operator of the installation. Default: no. */
+  readonly isOperator?: boolean;
 }
 
 /** A setting or argument is invalid; the message says which and why. */
@@ -65,6 +67,7 @@ export async function ensureFirstCompany(
     name: "First company",
     apiKey: firstApiKey,
     adminEmail: "owner@sitewright.localhost",
+    isOperator: true,
   });
   return database.transaction().execute(async (transaction) => {
     await lockFirstCompany(transaction);
@@ -77,6 +80,7 @@ export async function ensureFirstCompany(
 
 interface PreparedCompany {
   readonly name: string;
+  readonly isOperator: boolean;
   readonly facts: NewCompany;
   readonly passwordHash: string;
 }
@@ -94,7 +98,7 @@ async function prepareCompany(options: CompanyOptions): Promise<PreparedCompany>
     admin_email: options.adminEmail ?? `owner-${randomBytes(4).toString("hex")}@sitewright.localhost`,
     admin_password: password,
   };
-  return { name, facts, passwordHash: await hashPassword(password) };
+  return { name, isOperator: options.isOperator ?? false, facts, passwordHash: await hashPassword(password) };
 }
 
 function hasControlCharacters(text: string): boolean {
@@ -102,7 +106,7 @@ function hasControlCharacters(text: string): boolean {
 }
 
 async function insertAll(transaction: DatabaseTransaction, prepared: PreparedCompany): Promise<void> {
-  const { name, facts, passwordHash } = prepared;
+  const { name, isOperator, facts, passwordHash } = prepared;
   const userId = randomUUID();
   const token = readToken(facts.api_key);
   await insertCompany(transaction, { id: facts.company_id, name });
@@ -114,6 +118,7 @@ async function insertAll(transaction: DatabaseTransaction, prepared: PreparedCom
     firstName: "Owner",
     role: "owner",
     passwordHash,
+    isOperator,
     mustChangePassword: true,
   });
   if (!isNewUser) throw new UnusableCompany(`There is already a user with the e-mail address ${facts.admin_email}.`);

@@ -128,6 +128,7 @@ function callerFrom(key: KeyRecord): Caller {
     fullName: key.full_name,
     firstName: key.first_name,
     userSites: key.site_ids,
+    isOperator: key.is_operator,
     mustChangePassword: key.must_change_password,
     mustAddSecondFactor: key.must_add_second_factor,
   };

@@ -49,6 +49,7 @@ export function signedInView(user: SignInUser, session: ShownSession) {
     },
     company: { id: user.company_id, name: user.company_name },
     permissions: permissionsOf(user),
+    is_operator: user.is_operator,
     must_change_password: user.must_change_password,
     has_second_factor: user.second_factor_since !== null,
     must_add_second_factor: user.requires_second_factor && user.second_factor_since === null,

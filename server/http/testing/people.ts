@@ -18,6 +18,7 @@ interface NewPerson {
   readonly siteIds?: readonly string[] | null;
   readonly labelIds?: readonly string[] | null;
   readonly companyId?: string;
+  readonly isOperator?: boolean;
 }
 
 interface SignInOptions {
@@ -73,7 +74,14 @@ export function peopleOf(test: { readonly current: TestServer }): People {
 
   return {
     trySignIn,
-    add: async ({ role = "owner", mustChange = false, siteIds = null, labelIds = null, companyId } = {}) => {
+    add: async ({
+      role = "owner",
+      mustChange = false,
+      siteIds = null,
+      labelIds = null,
+      isOperator = false,
+      companyId,
+    } = {}) => {
       const email = `${randomUUID()}@example.com`;
       const user = {
         id: randomUUID(),
@@ -84,6 +92,7 @@ export function peopleOf(test: { readonly current: TestServer }): People {
         role,
         siteIds,
         labelIds,
+        isOperator,
         passwordHash: await chosenHash(),
         mustChangePassword: mustChange,
       };

@@ -107,6 +107,8 @@ interface TestServerOptions {
   readonly readLog?: App["readLog"];
   /** Default: the edge does not answer. */
   readonly edgeNumbers?: App["edgeNumbers"];
+  /** Default: nothing is found, and DNS does not answer. */
+  readonly installation?: App["installation"];
   /** Default: does nothing. */
   readonly publishRoutes?: App["publishRoutes"];
   /** Default: no scheduled tasks. */
@@ -256,6 +258,11 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       readLog: options.readLog ?? (async () => ({ text: "", isComplete: true })),
       edgeNumbers: options.edgeNumbers ?? (async () => null),
       dataFolder: tmpdir(),
+      installation: options.installation ?? {
+        version: "0.0.0",
+        examine: async () => ({ findings: [], at: new Date() }),
+        dnsAnswers: async () => false,
+      },
       publishRoutes: options.publishRoutes ?? (async () => undefined),
       cronEvents: options.cronEvents ?? (async () => ({ sites: [], problem: null })),
       readPackages: options.readPackages?.(database) ?? (async () => undefined),

@@ -28,6 +28,7 @@ export interface KeyRecord {
   readonly labelled_sites: readonly string[];
   /** The only sites that the user has, also because of their labels. Null: all. */
   readonly site_ids: readonly string[] | null;
+  readonly is_operator: boolean;
   readonly must_change_password: boolean;
   /** Whether the company requires a second factor, which the user does not have. */
   readonly must_add_second_factor: boolean;
@@ -48,7 +49,7 @@ const keyColumns = `
   (k.revoked_at is null and (k.expires_at is null or k.expires_at > now()) and (k.kind = 'key'
     or coalesce(k.last_used_at, k.created_at) > now() - interval '${idleDays} days')) as is_usable,
   k.company_id, u.id as user_id, u.role, u.full_name, u.first_name, ${sitesOfUser} as site_ids,
-  ${labelledSitesOfKey} as labelled_sites, u.must_change_password,
+  ${labelledSitesOfKey} as labelled_sites, u.is_operator, u.must_change_password,
   c.requires_second_factor and u.second_factor_since is null as must_add_second_factor`;
 
 /** Sites and environments count once they are visible; backups also if their environment was deleted. */

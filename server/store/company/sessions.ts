@@ -109,6 +109,8 @@ export interface SignInUser {
   readonly site_ids: readonly string[] | null;
   readonly password_hash: string;
   readonly must_change_password: boolean;
+  /** Of the installation. */
+  readonly is_operator: boolean;
   /** Null: the user has no second factor. */
   readonly second_factor_since: Date | null;
   /** Whether the company requires one. */
@@ -125,7 +127,7 @@ export async function findSignInUser(
   const condition = "email" in by ? sql`lower(u.email) = lower(${by.email})` : sql`u.id = ${by.id}`;
   const { rows } = await sql<SignInUser>`
     select u.id, u.email, u.full_name, u.first_name, u.role, ${sql.raw(sitesOfUser)} as site_ids, u.password_hash, u.must_change_password,
-      u.second_factor_since, c.requires_second_factor, c.id as company_id, c.name as company_name
+      u.second_factor_since, u.is_operator, c.requires_second_factor, c.id as company_id, c.name as company_name
     from users u join companies c on c.id = u.company_id where ${condition}`.execute(database);
   return rows[0] ?? null;
 }

@@ -13,6 +13,8 @@ interface NewUser {
   readonly passwordHash: string;
   /** Whether the user has to choose a password at the first sign-in. Default: no. */
   readonly mustChangePassword?: boolean;
+  /** Whether the user is an operator of the installation. Default: no. */
+  readonly isOperator?: boolean;
   /** The only sites that the user has. Default: null, all. */
   readonly siteIds?: readonly string[] | null;
   /** Labels whose sites the user has, too. Default: none. */
@@ -32,6 +34,7 @@ export async function insertUser(transaction: DatabaseTransaction, user: NewUser
       role: user.role,
       password_hash: user.passwordHash,
       must_change_password: user.mustChangePassword ?? false,
+      is_operator: user.isOperator ?? false,
       site_ids: user.siteIds ? [...user.siteIds] : null,
       label_ids: user.labelIds ? [...user.labelIds] : null,
     })
@@ -147,6 +150,21 @@ export async function updateUser(
     .set({ role, site_ids: siteIds && [...siteIds], label_ids: labelIds && [...labelIds] })
     .where("id", "=", userId)
     .execute();
+}
+
+/** Makes a user an operator of the installation, or no longer. Returns false if nothing changed. */
+export async function setOperator(
+  transaction: DatabaseTransaction,
+  userId: string,
+  isOperator: boolean,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("users")
+    .set({ is_operator: isOperator })
+    .where("id", "=", userId)
+    .where("is_operator", "<>", isOperator)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** Deletes a user with their sessions and keys. */
