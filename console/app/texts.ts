@@ -4,6 +4,7 @@ import { domainTexts } from "./domainTexts.ts";
 import { labelTexts } from "./labelTexts.ts";
 import { operatorTexts } from "./operatorTexts.ts";
 import { overviewTexts } from "./overviewTexts.ts";
+import { paletteTexts } from "./paletteTexts.ts";
 import { peopleTexts } from "./peopleTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
@@ -14,6 +15,7 @@ export const texts = {
   ...labelTexts,
   ...operatorTexts,
   ...overviewTexts,
+  ...paletteTexts,
   ...peopleTexts,
   ...settingsTexts,
   ...siteTexts,

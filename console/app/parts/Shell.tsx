@@ -13,32 +13,19 @@ import {
 import { useDisclosure } from "@mantine/hooks";
 import { Outlet } from "@tanstack/react-router";
 import { useConnected } from "../api/connection.ts";
-import { may, useSignedIn } from "../api/session.ts";
+import { useSignedIn } from "../api/session.ts";
 import { texts } from "../texts.ts";
 import { BulkPanel } from "./BulkPanel.tsx";
 import { MenuLink, TextLink } from "./ButtonLink.tsx";
 import { OperationsPanel } from "./OperationsPanel.tsx";
+import { pagesFor } from "./pages.ts";
+import { PaletteButton } from "./palette/PaletteButton.tsx";
 import { SessionGuard } from "./SessionGuard.tsx";
-
-/** `needs`: the permission without which there is nothing to see, or to be an operator of the installation. */
-const entries = [
-  { to: "/", label: texts.navigation.home, needs: null },
-  { to: "/sites", label: texts.navigation.sites, needs: null },
-  { to: "/fleet", label: texts.navigation.fleet, needs: null },
-  { to: "/dns", label: texts.navigation.dns, needs: null },
-  { to: "/people", label: texts.navigation.people, needs: "see_users" },
-  { to: "/activity", label: texts.navigation.activity, needs: null },
-  { to: "/api-keys", label: texts.navigation.apiKeys, needs: "see_keys" },
-  { to: "/installation", label: texts.navigation.installation, needs: "operator" },
-  { to: "/account", label: texts.navigation.account, needs: null },
-] as const;
 
 export function Shell() {
   const [isMenuOpen, { toggle, close }] = useDisclosure();
   const session = useSignedIn();
-  const shown = entries.filter(
-    ({ needs }) => needs === null || (needs === "operator" ? session?.is_operator === true : may(session, needs)),
-  );
+  const shown = pagesFor(session);
   return (
     <AppShell
       header={{ height: 56 }}
@@ -57,6 +44,7 @@ export function Shell() {
             </TextLink>
           </Group>
           <Group gap="xs" wrap="nowrap">
+            <PaletteButton />
             <OperationsPanel />
             <ColorSchemeButton />
           </Group>

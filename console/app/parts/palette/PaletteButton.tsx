@@ -1,0 +1,38 @@
+import { Button } from "@mantine/core";
+import { useHotkeys } from "@mantine/hooks";
+import { lazy, Suspense, useState } from "react";
+import { texts } from "../../texts.ts";
+
+// Loaded when it is first opened.
+const Palette = lazy(() => import("./Palette.tsx").then((module) => ({ default: module.Palette })));
+
+/** Milliseconds until the closed palette has given the focus back. */
+const focusReturns = 50;
+
+/** Opens the command palette, as Ctrl-K and Cmd-K do everywhere. */
+export function PaletteButton() {
+  const [isOpen, setOpen] = useState(false);
+  useHotkeys([["mod+K", () => setOpen(true)]], []);
+  const close = (then?: () => void) => {
+    setOpen(false);
+    if (then !== undefined) setTimeout(then, focusReturns);
+  };
+  return (
+    <>
+      <Button
+        variant="default"
+        size="xs"
+        onClick={() => setOpen(true)}
+        aria-haspopup="dialog"
+        aria-keyshortcuts="Control+K Meta+K"
+      >
+        {texts.palette.open}
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <Palette close={close} />
+        </Suspense>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { siteNamesQuery } from "../../api/people.ts";
+import { useSignedIn } from "../../api/session.ts";
+import { texts } from "../../texts.ts";
+import { pagesFor } from "../pages.ts";
+import { pageActions } from "./pageActions.ts";
+
+const at = texts.palette;
+
+export interface PaletteEntry {
+  readonly id: string;
+  readonly group: string;
+  readonly name: string;
+  readonly run: () => void;
+}
+
+/** Of each group. */
+const maxShown = 8;
+
+/** What matches the text. `asked`: the text a moment ago, so that not every key press asks the API. */
+export function usePaletteEntries(text: string, asked: string): readonly PaletteEntry[] {
+  const navigate = useNavigate();
+  const session = useSignedIn();
+  const [actions] = useState(pageActions);
+  const sites = useQuery({ ...siteNamesQuery(asked), enabled: asked !== "" }).data ?? [];
+  const matches = ({ name }: { readonly name: string }) => name.toLowerCase().includes(text.toLowerCase());
+  const pages = [
+    ...pagesFor(session).map(({ to, label }) => ({ name: label, run: () => void navigate({ to }) })),
+    { name: texts.labels.title, run: () => void navigate({ to: "/labels" }) },
+    { name: texts.sites.create, run: () => void navigate({ to: "/sites/new" }) },
+  ];
+  const found = sites.map(({ id, display_name: name }) => ({
+    name,
+    run: () => void navigate({ to: "/sites/$siteId", params: { siteId: id } }),
+  }));
+  return [
+    ...entriesOf(at.actions, text === "" ? actions.slice(0, maxShown) : actions.filter(matches)),
+    ...entriesOf(at.pages, pages.filter(matches)),
+    ...entriesOf(at.sites, asked === "" ? [] : found),
+  ];
+}
+
+const entriesOf = (group: string, found: readonly Omit<PaletteEntry, "id" | "group">[]): readonly PaletteEntry[] =>
+  found.slice(0, maxShown).map((entry, index) => ({ ...entry, group, id: `${group}-${index}`.replaceAll(" ", "-") }));

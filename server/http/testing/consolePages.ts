@@ -1,0 +1,68 @@
+/** The console in Chromium, for tests. */
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { launchBrowser } from "@sitewright/e2e/browser.ts";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll } from "vitest";
+import { builtConsole } from "./console.ts";
+import { chosen } from "./people.ts";
+import { startTestServer, type TestServer } from "./server.ts";
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface ConsolePages {
+  readonly server: TestServer;
+  /** Opens a page in a new context and signs in there. */
+  open(email: string, path: string, options?: BrowserContextOptions): Promise<Page>;
+}
+
+/** One server and one browser for all tests of a file. */
+export function useConsolePages(): { readonly current: ConsolePages } {
+  let server: (TestServer & AsyncDisposable) | undefined;
+  let browser: Browser | undefined;
+  let made: ConsolePages | undefined;
+  beforeAll(async () => {
+    const started = await startTestServer({ console: await builtConsole() });
+    server = started;
+    const origin = `http://127.0.0.1:${await started.listen()}`;
+    const launched = await launchBrowser();
+    browser = launched;
+    made = {
+      server: started,
+      open: async (email, path, options = {}) => {
+        const page = await (await launched.newContext({ reducedMotion: "reduce", ...options })).newPage();
+        page.setDefaultTimeout(60_000);
+        await page.goto(origin + path);
+        await page.getByLabel("E-mail address").fill(email);
+        await page.getByLabel("Password", { exact: true }).fill(chosen);
+        await page.getByRole("button", { name: "Sign in" }).click();
+        await page.getByRole("navigation", { name: "Main navigation" }).waitFor({ state: "attached" });
+        return page;
+      },
+    };
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.[Symbol.asyncDispose]();
+  });
+  return {
+    get current() {
+      if (!made) throw new Error("The pages exist only while tests run");
+      return made;
+    },
+  };
+}
+
+/** What axe finds in light and dark colours, with the elements. */
+export async function problemsOf(page: Page): Promise<unknown> {
+  const found: unknown[] = [];
+  for (const colorScheme of ["light", "dark"] as const) {
+    await page.emulateMedia({ colorScheme });
+    found.push(
+      await page.evaluate(
+        `${axe}; axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`,
+      ),
+    );
+  }
+  return found.flat();
+}
