@@ -26,6 +26,7 @@ const environmentName = { display_name: text("The display name in use, or reserv
 const packageName = { name: text("Slug of the plugin or theme, or `wordpress`.", "akismet") };
 const packageNames = { names: texts("Slugs of the plugins or themes.", ["akismet"]) };
 const offeredVersions = { offered: texts("The newest available versions.", ["5.7", "5.6"]) };
+const unknownIds = { unknown: Type.Array(uuid("An id."), { description: "The unknown ids." }) };
 const clash = {
   rule: RedirectRule,
   clashes_with: nullable(RedirectRule),
@@ -73,8 +74,8 @@ export const refusalDetails = {
     from: number("Start of the period. Milliseconds since 1970.", 1_795_190_400_000),
     to: number("End of the period. Milliseconds since 1970.", 1_795_104_000_000),
   },
-  unknown_label: { unknown: Type.Array(uuid("Id of a label."), { description: "The unknown ids of labels." }) },
-  unknown_site: { unknown: Type.Array(uuid("Id of a site."), { description: "The unknown ids of sites." }) },
+  unknown_label: unknownIds,
+  unknown_site: unknownIds,
   too_many_sign_ins: { seconds: number("Seconds until the next attempt is possible.", 60) },
   key_already_rotated: { replaced_by: uuid("Id of the successor.") },
   addresses_too_wide: { allowed: texts("The list to stay within.", ["203.0.113.0/24"]) },
@@ -141,5 +142,5 @@ export const refusalDetails = {
   nothing_to_update: packageNames,
   updates_not_checked: packageNames,
   unknown_user: fields("notified_user_id"),
-  unknown_site_scope: { unknown: Type.Array(uuid("Id of a site."), { description: "The unknown ids of sites." }) },
+  unknown_site_scope: unknownIds,
 } as const satisfies Partial<Record<RefusalCode, Readonly<Record<string, TSchema>>>>;

@@ -11,11 +11,11 @@ export type Started = Schemas["Accepted"] | null;
 /** Sends the request. `headers` make it safe to send again. */
 export type Send = (headers: BulkHeaders) => Promise<Started>;
 
-export interface BulkHeaders {
+export type BulkHeaders = {
   readonly "Idempotency-Key": string;
   /** The operation waits for its turn if another one is working on the environment. */
   readonly "When-Busy": "queue";
-}
+};
 
 /** One request of an action. */
 export interface BulkTask {
@@ -66,16 +66,11 @@ function subscribe(listener: () => void): () => void {
 export const useBulkRuns = (): readonly BulkRun[] => useSyncExternalStore(subscribe, () => runs);
 
 function change(id: number, index: number, state: TaskState): void {
-  runs = runs.map((run) =>
-    run.id === id
-      ? {
-          ...run,
-          items: run.items.map(({ name, sites, ...before }, at) =>
-            at === index ? { name, sites, ...state } : { name, sites, ...before },
-          ),
-        }
-      : run,
-  );
+  runs = runs.map((run) => {
+    const item = run.items[index];
+    if (run.id !== id || item === undefined) return run;
+    return { ...run, items: run.items.with(index, { name: item.name, sites: item.sites, ...state }) };
+  });
   tell();
 }
 

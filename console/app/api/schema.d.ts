@@ -49,6 +49,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/company/{id}/site-overviews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listSiteOverviews"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sites/{site_id}": {
         parameters: {
             query?: never;
@@ -75,6 +91,54 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["resetSite"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/company/{id}/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["listLabels"];
+        put?: never;
+        post: operations["createLabel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/company/{id}/labels/{label_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["renameLabel"];
+        post?: never;
+        delete: operations["deleteLabel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/company/{id}/labels/{label_id}/sites": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put: operations["assignLabel"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1505,6 +1569,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/operator/installation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["getInstallation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions": {
         parameters: {
             query?: never;
@@ -1794,6 +1874,10 @@ export interface components {
                 id: string;
                 display_name: string;
             }[] | null;
+            labels: {
+                id: string;
+                name: string;
+            }[];
             last_signed_in_at: string | null;
             has_second_factor: boolean;
             locked_because: string | null;
@@ -2078,6 +2162,58 @@ export interface components {
         ForceHttps: {
             type: "ENABLED_FOR_ALL" | "ENABLED_REDIRECT_TO_PRIMARY" | "DISABLED";
         };
+        Installation: {
+            versions: {
+                sitewright: string;
+                node: string;
+                database: string;
+                platform: string;
+            };
+            processes: {
+                name: "control" | "edge" | "dns" | "database";
+                answers: boolean;
+                memory_bytes: number | null;
+                running_seconds: number | null;
+            }[];
+            workers: {
+                maximum: number;
+                busy: number;
+                idle: number;
+                prepared: number;
+            } | null;
+            disk: {
+                total_bytes: number;
+                free_bytes: number;
+                environments_bytes: number;
+                database_bytes: number;
+            };
+            content: {
+                companies: number;
+                sites: number;
+                environments: number;
+            };
+            queue: {
+                waiting: number;
+                running: number;
+                longest_wait_seconds: number;
+                succeeded: number;
+                failed: number;
+            };
+            archives: {
+                backups: number;
+                stored_bytes: number;
+                oldest_newest_seconds: number;
+                pending: number;
+                missing: number;
+                failing: number;
+                damaged: number;
+            };
+            findings: {
+                level: "ok" | "note" | "problem";
+                text: string;
+            }[];
+            findings_at: string;
+        };
         InternalError: {
             message: string;
             status: 500;
@@ -2090,6 +2226,7 @@ export interface components {
             email: string;
             role: components["schemas"]["Role"];
             site_ids: string[] | null;
+            label_ids: string[] | null;
             invited_by: string;
             created_at: string;
             expires_at: string;
@@ -2106,6 +2243,22 @@ export interface components {
             email: string;
             role: components["schemas"]["Role"];
             site_ids?: string[] | null;
+            label_ids?: string[] | null;
+        };
+        Label: {
+            id: string;
+            name: string;
+            site_count: number;
+        };
+        LabelAssignment: {
+            add?: string[];
+            remove?: string[];
+        };
+        LabelCreate: {
+            name: string;
+        };
+        LabelRename: {
+            name: string;
         };
         Limits: {
             thread_count: number;
@@ -2128,6 +2281,18 @@ export interface components {
                 name: string;
             }[];
             environments?: components["schemas"]["Environment"][];
+        };
+        LiveOverview: {
+            id: string;
+            address: string;
+            domain: string;
+            state: "ready" | "busy" | "awaits_rebuild";
+            wordpress_version: string | null;
+            php_version: string;
+            updates: number;
+            vulnerabilities: number;
+            proven_restore_at: string | null;
+            picture_operation_id: string | null;
         };
         Mail: {
             id: string;
@@ -2590,7 +2755,8 @@ export interface components {
                 id: string;
                 name: string;
             };
-            permissions: ("create_sites" | "change_sites" | "see_users" | "manage_users" | "manage_owners" | "manage_sign_in" | "see_keys" | "manage_keys")[];
+            permissions: ("create_sites" | "change_sites" | "see_users" | "manage_users" | "manage_owners" | "manage_sign_in" | "see_keys" | "manage_keys" | "manage_labels")[];
+            is_operator: boolean;
             must_change_password: boolean;
             has_second_factor: boolean;
             must_add_second_factor: boolean;
@@ -2640,6 +2806,18 @@ export interface components {
             is_verified: boolean;
             points_here: boolean;
             needs_proof: boolean;
+        };
+        SiteOverview: {
+            id: string;
+            name: string;
+            display_name: string;
+            created_at: string;
+            siteLabels: {
+                id: string;
+                name: string;
+            }[];
+            environment_count: number;
+            live: components["schemas"]["LiveOverview"] | null;
         };
         SiteReset: {
             admin_password: string;
@@ -2700,10 +2878,12 @@ export interface components {
             full_name: string;
             role: components["schemas"]["Role"];
             site_ids: string[] | null;
+            label_ids: string[] | null;
         };
         UserChange: {
             role: components["schemas"]["Role"];
             site_ids: string[] | null;
+            label_ids?: string[] | null;
         };
         ValidatedKey: {
             name: string;
@@ -3016,17 +3196,19 @@ export interface components {
     parameters: {
         company: string;
         offset: number;
+        search: string;
+        label: string;
         "If-None-Match": string;
         "Idempotency-Key": string;
         "When-Busy": "fail" | "queue" | "refuse";
+        id: string;
         site_id: string;
         without_backup: boolean;
+        label_id: string;
         env_id: string;
         environment_id: string;
-        id: string;
         status: "active" | "inactive";
         column: "vulnerable" | "updatesAvailable";
-        search: string;
         order_by: {
             field: "name" | "environments" | "updates";
             order?: "ascend" | "descend";
@@ -3062,7 +3244,8 @@ export interface operations {
                 limit?: number;
                 offset?: components["parameters"]["offset"];
                 after?: string;
-                search?: string;
+                search?: components["parameters"]["search"];
+                label?: components["parameters"]["label"];
             };
             header?: {
                 "If-None-Match"?: components["parameters"]["If-None-Match"];
@@ -3312,6 +3495,66 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    listSiteOverviews: {
+        parameters: {
+            query?: {
+                search?: components["parameters"]["search"];
+                label?: components["parameters"]["label"];
+                state?: "ready" | "busy" | "awaits_rebuild";
+                wordpress_version?: string;
+                php_version?: string;
+                has_updates?: boolean;
+                is_vulnerable?: boolean;
+                is_proven?: boolean;
+                order?: "name" | "created" | "wordpress" | "php" | "updates" | "vulnerabilities" | "proven";
+                descending?: boolean;
+                limit?: number;
+                offset?: components["parameters"]["offset"];
+            };
+            header?: {
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        company: {
+                            site_overviews: {
+                                total: number;
+                                wordpress_versions: string[];
+                                php_versions: string[];
+                                items: components["schemas"]["SiteOverview"][];
+                            };
+                        };
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     getSite: {
         parameters: {
             query?: never;
@@ -3433,6 +3676,265 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             409: components["responses"]["Conflict"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    listLabels: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        labels: components["schemas"]["Label"][];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    createLabel: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelCreate"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        label: components["schemas"]["Label"];
+                    };
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        status: 400;
+                        data: components["schemas"]["Faults"] | {
+                            code: "label_name_taken" | "too_many_labels" | "idempotency_key_reused" | "idempotency_key_malformed";
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    renameLabel: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+                label_id: components["parameters"]["label_id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LabelRename"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        label: components["schemas"]["Label"];
+                    };
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        status: 400;
+                        data: components["schemas"]["Faults"] | {
+                            code: "label_name_taken" | "idempotency_key_reused" | "idempotency_key_malformed";
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    deleteLabel: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+                label_id: components["parameters"]["label_id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        label: components["schemas"]["Label"];
+                    };
+                };
+            };
+            400: components["responses"]["BadWriteRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    assignLabel: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Idempotency-Key"?: components["parameters"]["Idempotency-Key"];
+            };
+            path: {
+                id: components["parameters"]["id"];
+                label_id: components["parameters"]["label_id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["LabelAssignment"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        label: components["schemas"]["Label"];
+                    };
+                };
+            };
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        status: 400;
+                        data: components["schemas"]["Faults"] | {
+                            code: "unknown_site" | "idempotency_key_reused" | "idempotency_key_malformed";
+                            unknown?: string[];
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             413: components["responses"]["ContentTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             429: components["responses"]["TooManyRequests"];
@@ -5589,7 +6091,7 @@ export interface operations {
             query?: {
                 status?: components["parameters"]["status"];
                 column?: components["parameters"]["column"];
-                search?: components["parameters"]["search"];
+                search?: string;
                 order_by?: components["parameters"]["order_by"];
                 limit?: components["parameters"]["limit"];
                 offset?: components["parameters"]["offset"];
@@ -5643,7 +6145,7 @@ export interface operations {
             query?: {
                 status?: components["parameters"]["status"];
                 column?: components["parameters"]["column"];
-                search?: components["parameters"]["search"];
+                search?: string;
                 order_by?: components["parameters"]["order_by"];
                 limit?: components["parameters"]["limit"];
                 offset?: components["parameters"]["offset"];
@@ -8922,7 +9424,7 @@ export interface operations {
                         message: string;
                         status: 400;
                         data: components["schemas"]["Faults"] | {
-                            code: "company_limit_reached" | "expiry_in_the_past" | "unknown_site_scope" | "not_an_address" | "addresses_too_wide" | "idempotency_key_reused" | "idempotency_key_malformed";
+                            code: "company_limit_reached" | "expiry_in_the_past" | "unknown_site_scope" | "unknown_label" | "not_an_address" | "addresses_too_wide" | "idempotency_key_reused" | "idempotency_key_malformed";
                             limit?: "sites" | "environments" | "domains" | "api_keys";
                             maximum?: number;
                             current?: number;
@@ -9397,7 +9899,7 @@ export interface operations {
                         message: string;
                         status: 400;
                         data: components["schemas"]["Faults"] | {
-                            code: "last_owner" | "needs_all_sites" | "unknown_site" | "idempotency_key_reused" | "idempotency_key_malformed";
+                            code: "last_owner" | "needs_all_sites" | "unknown_site" | "unknown_label" | "idempotency_key_reused" | "idempotency_key_malformed";
                             unknown?: string[];
                         };
                     };
@@ -9709,7 +10211,7 @@ export interface operations {
                         message: string;
                         status: 400;
                         data: components["schemas"]["Faults"] | {
-                            code: "user_exists" | "needs_all_sites" | "unknown_site" | "too_many_invitations" | "idempotency_key_reused" | "idempotency_key_malformed";
+                            code: "user_exists" | "needs_all_sites" | "unknown_site" | "unknown_label" | "too_many_invitations" | "idempotency_key_reused" | "idempotency_key_malformed";
                             unknown?: string[];
                         };
                     };
@@ -9895,6 +10397,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ValidatedKey"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    getInstallation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        installation: components["schemas"]["Installation"];
+                    };
                 };
             };
             304: components["responses"]["NotModified"];
