@@ -117,6 +117,8 @@ export interface Endpoint {
   readonly operation?: OperationKind;
   /** The kind that it starts instead if the body has `dry_run: true`. */
   readonly dryRunOperation?: OperationKind;
+  /** Whether it does not exist for some callers, who get a 404. */
+  readonly isHidden?: boolean;
   readonly deprecated?: boolean;
 }
 

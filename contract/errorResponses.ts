@@ -95,9 +95,12 @@ export const malformedExample = {
 };
 
 // Endpoints without a body read one too, and can refuse it.
-function canHappen({ params, resource, operation, responses }: Endpoint, status: keyof typeof names): boolean {
+function canHappen(
+  { params, resource, operation, responses, isHidden = false }: Endpoint,
+  status: keyof typeof names,
+): boolean {
   if (status === 401) return resource.kind !== "anyone";
-  if (status === 404) return params !== undefined || !isOwnResource(resource);
+  if (status === 404) return params !== undefined || !isOwnResource(resource) || isHidden;
   if (status === 409) return operation !== undefined;
   return status !== 500 || responses[500] === undefined;
 }

@@ -76,6 +76,8 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Regions: "Where sites can be created.",
   "PHP versions": "PHP versions that sites can run.",
   Authentication: "The calling API key.",
+  Labels: "Labels, which group sites, and can limit what people and API keys see.",
+  Operator: "The installation, for its operators.",
   Sessions: "People who sign in, their sessions and passwords.",
 };
 

@@ -94,4 +94,5 @@ export const getInstallation = endpoint({
   responses: { 200: result(["installation"], "The state of the installation.", Installation) },
   verb: "read",
   resource: { kind: "session" },
+  isHidden: true,
 });

@@ -27,9 +27,9 @@ describe("GET /company/{id}/users", () => {
       .execute((open) => insertUser(open, { ...ada, id, companyId: company_id, passwordHash: "never shown" }));
     const { status, body, text } = await list(company_id);
     expect(status).toBe(200);
-    const owner = { role: "owner", site_ids: null };
-    const billing = { role: "billing", site_ids: null };
-    const unused = { sites: null, last_signed_in_at: null, has_second_factor: false };
+    const owner = { role: "owner", site_ids: null, label_ids: null };
+    const billing = { role: "billing", site_ids: null, label_ids: null };
+    const unused = { sites: null, labels: [], last_signed_in_at: null, has_second_factor: false };
     expect(body).toEqual({
       company: {
         users: [
