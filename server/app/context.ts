@@ -26,7 +26,7 @@ import type { KeyUse } from "./company/keyUse.ts";
 import type { RefusedKeys } from "./company/refusedKeys.ts";
 import type { RepeatedActivity } from "./company/repeatedActivity.ts";
 import type { MetricsOptions } from "./metrics.ts";
-import type { InstallationProbes } from "./operator/installation.ts";
+import type { InstallationProbes } from "./operator/probes.ts";
 
 export interface Settings {
   /** Address of this machine as visitors know it. */

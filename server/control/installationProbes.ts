@@ -1,5 +1,5 @@
 /** What the API tells operators about the machine and the other processes. */
-import type { Examination, InstallationProbes } from "../app/operator/installation.ts";
+import type { Examination, InstallationProbes } from "../app/operator/probes.ts";
 import { findingsOf } from "../operator/doctor.ts";
 import { dnsStatus } from "../operator/status.ts";
 import { sitewrightVersion } from "../operator/version.ts";

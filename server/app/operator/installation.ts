@@ -5,22 +5,6 @@ import { readInstallationNumbers } from "@sitewright/server/store/installationMe
 import type { Context } from "../context.ts";
 import { NotFound } from "../failures.ts";
 
-/** What is known about the machine and the settings. */
-export interface Examination {
-  readonly findings: readonly { readonly level: "ok" | "note" | "problem"; readonly text: string }[];
-  readonly at: Date;
-}
-
-/** What the rules can't find out by themselves. */
-export interface InstallationProbes {
-  /** Version of Sitewright. */
-  readonly version: string;
-  /** Examines the machine and the settings, or returns a recent examination. */
-  readonly examine: () => Promise<Examination>;
-  /** Whether the DNS server answers. */
-  readonly dnsAnswers: () => Promise<boolean>;
-}
-
 /** Throws `NotFound` unless the user is an operator. */
 export async function get(context: Context) {
   const { caller, database, dataFolder, edgeNumbers, installation } = context;

@@ -1,6 +1,7 @@
 /** Labels, the list of sites, actions on many sites and the command palette, in Chromium. */
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
+import { endOperation } from "../../store/operations.ts";
 import { problemsOf, useConsolePages } from "../testing/consolePages.ts";
 import { peopleOf } from "../testing/people.ts";
 
@@ -26,7 +27,7 @@ async function operationsOf(kind: string, siteIds: readonly string[]): Promise<r
       .selectFrom("operations")
       .select(["id", "site_id"])
       .where("kind", "=", kind)
-      .where("state", "=", "waiting")
+      .where("finished_at", "is", null)
       .where("site_id", "in", siteIds)
       .execute();
   await expect.poll(async () => (await find()).length, { timeout: 30_000 }).toBe(siteIds.length);
@@ -36,10 +37,8 @@ async function operationsOf(kind: string, siteIds: readonly string[]): Promise<r
 
 const succeed = (operationId: string) =>
   pages.current.server.database
-    .updateTable("operations")
-    .set({ state: "succeeded", finished_at: new Date() })
-    .where("id", "=", operationId)
-    .execute();
+    .transaction()
+    .execute((transaction) => endOperation(transaction, operationId, { state: "succeeded", result: null }));
 
 it("creates a label, adds it to several sites at once, and filters by it", async () => {
   const { server, open } = pages.current;
@@ -149,7 +148,7 @@ it.each(sizes)("has nothing that axe objects to at $width pixels, also in dialog
   const page = await open(await personOf("owner", true), "/labels", { viewport });
   const found: unknown[] = [];
   const examine = async (name: string) => {
-    await page.waitForLoadState("networkidle");
+    await page.getByRole("status", { name: "Loading" }).waitFor({ state: "detached" });
     found.push([name, await problemsOf(page), await page.evaluate("document.documentElement.scrollWidth")]);
   };
   await page.getByLabel("Name of the label").fill(`Axe ${viewport.width}`);

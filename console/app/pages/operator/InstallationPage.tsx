@@ -1,9 +1,8 @@
-import { Badge, Group, Progress, SimpleGrid, Stack, Table, Text } from "@mantine/core";
+import { Badge, Group, Progress, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type Installation, installationQuery } from "../../api/installation.ts";
 import { dateText, lengthText, sizeText } from "../../formats.ts";
 import { Card } from "../../parts/Card.tsx";
-import { DataTable } from "../../parts/DataTable.tsx";
 import { Loaded } from "../../parts/Failure.tsx";
 import { Page } from "../../parts/Page.tsx";
 import { texts } from "../../texts.ts";
@@ -69,20 +68,23 @@ function Findings({ installation: { findings, findings_at: time } }: { readonly 
 function Processes({ installation: { processes } }: { readonly installation: Installation }) {
   return (
     <Card title={at.processes}>
-      <DataTable label={at.processes} columns={[at.process, at.state, at.memory, at.runningFor]}>
+      <ul className="list">
         {processes.map(({ name, answers, memory_bytes: memory, running_seconds: seconds }) => (
-          <Table.Tr key={name}>
-            <Table.Td>{at.processNames[name]}</Table.Td>
-            <Table.Td>
-              <Badge variant="light" color={answers ? "green" : "red"}>
-                {answers ? at.answers : at.noAnswer}
-              </Badge>
-            </Table.Td>
-            <Table.Td>{memory === null ? "–" : sizeText(memory)}</Table.Td>
-            <Table.Td>{seconds === null ? "–" : lengthText(seconds)}</Table.Td>
-          </Table.Tr>
+          <Group key={name} component="li" justify="space-between" gap="sm" py={6}>
+            <Stack gap={0}>
+              <Text size="sm">{at.processNames[name]}</Text>
+              {memory !== null && seconds !== null && (
+                <Text size="xs" c="dimmed">
+                  {at.processFacts(sizeText(memory), lengthText(seconds))}
+                </Text>
+              )}
+            </Stack>
+            <Badge variant="light" color={answers ? "green" : "red"}>
+              {answers ? at.answers : at.noAnswer}
+            </Badge>
+          </Group>
         ))}
-      </DataTable>
+      </ul>
     </Card>
   );
 }

@@ -1,4 +1,4 @@
-import { Button } from "@mantine/core";
+import { Button, Text } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { lazy, Suspense, useState } from "react";
 import { texts } from "../../texts.ts";
@@ -22,11 +22,18 @@ export function PaletteButton() {
       <Button
         variant="default"
         size="xs"
+        px="xs"
         onClick={() => setOpen(true)}
         aria-haspopup="dialog"
+        aria-label={texts.palette.open}
         aria-keyshortcuts="Control+K Meta+K"
       >
-        {texts.palette.open}
+        <Text span inherit visibleFrom="xs">
+          {texts.palette.open}
+        </Text>
+        <Text span inherit hiddenFrom="xs" aria-hidden="true">
+          ⌕
+        </Text>
       </Button>
       {isOpen && (
         <Suspense>

@@ -7,7 +7,7 @@ export interface PageAction {
 
 export function pageActions(): readonly PageAction[] {
   const found = new Map<string, PageAction>();
-  for (const element of document.querySelectorAll<HTMLElement>("#content button, #content a.mantine-Button-root")) {
+  for (const element of document.querySelectorAll<HTMLElement>("#content .mantine-Button-root")) {
     const name = nameOf(element);
     if (name === "" || found.has(name) || !isUsable(element)) continue;
     found.set(name, {

@@ -16,7 +16,7 @@ export interface PaletteEntry {
   readonly run: () => void;
 }
 
-/** Of each group. */
+/** Of the page's actions, and of the sites. */
 const maxShown = 8;
 
 /** What matches the text. `asked`: the text a moment ago, so that not every key press asks the API. */
@@ -36,11 +36,11 @@ export function usePaletteEntries(text: string, asked: string): readonly Palette
     run: () => void navigate({ to: "/sites/$siteId", params: { siteId: id } }),
   }));
   return [
-    ...entriesOf(at.actions, text === "" ? actions.slice(0, maxShown) : actions.filter(matches)),
+    ...entriesOf(at.actions, actions.filter(matches).slice(0, maxShown)),
     ...entriesOf(at.pages, pages.filter(matches)),
-    ...entriesOf(at.sites, asked === "" ? [] : found),
+    ...entriesOf(at.sites, asked === "" ? [] : found.slice(0, maxShown)),
   ];
 }
 
 const entriesOf = (group: string, found: readonly Omit<PaletteEntry, "id" | "group">[]): readonly PaletteEntry[] =>
-  found.slice(0, maxShown).map((entry, index) => ({ ...entry, group, id: `${group}-${index}`.replaceAll(" ", "-") }));
+  found.map((entry, index) => ({ ...entry, group, id: `${group}-${index}`.replaceAll(" ", "-") }));
