@@ -430,6 +430,7 @@ describe("ownership", () => {
       key_id: randomUUID(),
       user_id: randomUUID(),
       invitation_id: randomUUID(),
+      label_id: randomUUID(),
     };
     for (const values of [foreignIds, unknown]) {
       expectError(await call(row.method, pathOf(row, values), { body: bodyOf(row) }), 404, message404);
@@ -462,6 +463,7 @@ describe("ownership", () => {
         key_id: id,
         user_id: id,
         invitation_id: id,
+        label_id: id,
         backup_id: `${id}.0`,
         mail_id: id,
         deleted_site_id: id,
