@@ -5,6 +5,7 @@ import { describeActivity } from "./activityDescriptions.ts";
 const parameters = {
   siteName: "Café $1 {keyName} <b>",
   keyName: "Deploy",
+  labelName: "Client A",
   environmentName: "Staging",
   sourceName: "Trial",
   phpVersion: "8.4",
@@ -37,6 +38,7 @@ function namesFor(type: string): string[] {
   const { threadCount, threadMemory, delivery, domainName, forceHttps } = parameters;
   if (type === "useApiKey") return [keyName, parameters.count];
   if (type.endsWith("ApiKey")) return [keyName];
+  if (type.endsWith("Label")) return [parameters.labelName];
   if (["logInToWp", "useWpLoginLink"].includes(type)) {
     return [siteName, environmentName, parameters.userName, parameters.count];
   }
