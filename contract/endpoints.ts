@@ -14,10 +14,18 @@ import {
   withdrawInvitation,
 } from "./company/invitations.ts";
 import { getCompanyLimits } from "./company/limits.ts";
+import { addPasskey, beginPasskey, beginPasskeySignIn, removePasskey, signInWithPasskey } from "./company/passkeys.ts";
+import {
+  checkPasswordReset,
+  completePasswordReset,
+  getSignInOptions,
+  requestPasswordReset,
+} from "./company/passwordResets.ts";
 import {
   beginSecondFactor,
   confirmSecondFactor,
   getSecondFactor,
+  removeAuthenticatorApp,
   removeSecondFactor,
   replaceRecoveryCodes,
 } from "./company/secondFactors.ts";
@@ -244,6 +252,12 @@ export const endpoints = {
   validateKey,
   getInstallation,
   signIn,
+  getSignInOptions,
+  beginPasskeySignIn,
+  signInWithPasskey,
+  requestPasswordReset,
+  checkPasswordReset,
+  completePasswordReset,
   getSession,
   signOut,
   changePassword,
@@ -251,7 +265,11 @@ export const endpoints = {
   beginSecondFactor,
   confirmSecondFactor,
   replaceRecoveryCodes,
+  removeAuthenticatorApp,
   removeSecondFactor,
+  beginPasskey,
+  addPasskey,
+  removePasskey,
   listSessions,
   endSession,
   endOtherSessions,

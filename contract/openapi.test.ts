@@ -134,7 +134,17 @@ describe("openapi.json", () => {
     const open = Object.entries<Endpoint>(endpoints)
       .filter(([, { resource }]) => resource.kind === "anyone")
       .map(([name]) => name);
-    expect(open).toEqual(["checkInvitation", "acceptInvitation", "signIn"]);
+    expect(open).toEqual([
+      "checkInvitation",
+      "acceptInvitation",
+      "signIn",
+      "getSignInOptions",
+      "beginPasskeySignIn",
+      "signInWithPasskey",
+      "requestPasswordReset",
+      "checkPasswordReset",
+      "completePasswordReset",
+    ]);
     for (const [, { operationId, security }] of operations) {
       expect([operationId, security?.length === 0]).toEqual([operationId, open.includes(operationId)]);
     }

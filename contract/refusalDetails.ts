@@ -1,5 +1,6 @@
 /** The further members of `data` in refusals, by code. A member that does not always apply may be absent. */
 import { type TSchema, Type } from "typebox";
+import { PasskeyRequest } from "./company/webAuthn.ts";
 import { fault } from "./errors.ts";
 import type { RefusalCode } from "./refusals.ts";
 import { nullable, uuid } from "./schema.ts";
@@ -76,6 +77,15 @@ export const refusalDetails = {
   },
   unknown_label: unknownIds,
   unknown_site: unknownIds,
+  second_factor_needed: {
+    factors: Type.Array(Type.Enum(["code", "passkey"]), {
+      description:
+        "What the user can sign in with at this address. `code`: of the authenticator app, or a recovery code.",
+      examples: [["code", "passkey"]],
+    }),
+    passkey_options: PasskeyRequest,
+  },
+  too_many_password_resets: { seconds: number("Seconds until the next request is possible.", 60) },
   too_many_sign_ins: { seconds: number("Seconds until the next attempt is possible.", 60) },
   key_already_rotated: { replaced_by: uuid("Id of the successor.") },
   addresses_too_wide: { allowed: texts("The list to stay within.", ["203.0.113.0/24"]) },

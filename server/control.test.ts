@@ -9,6 +9,7 @@ import { openS3Blobs } from "./archives/s3Blobs.ts";
 import { startS3Server } from "./archives/testing/s3Server.ts";
 import { type Control, startControl } from "./control.ts";
 import type { FirstRun } from "./firstRun.ts";
+import { startMailServer } from "./mail/testing/mailServer.ts";
 import { loadConfig } from "./settings/config.ts";
 import { storeMemory } from "./store/backups/archiveStore.ts";
 import { createTestDatabase, type TestDatabase } from "./testing/database.ts";
@@ -97,6 +98,26 @@ describe("the control process", () => {
     control = await start();
     expect(control.firstRun).toBeNull();
     expect((await firstRunFile()).api_key).toBe(facts.api_key);
+  });
+
+  test("mails a link for a lost password, also if another process has to send it", async () => {
+    await using mailServer = await startMailServer();
+    const settings = {
+      SITEWRIGHT_SMTP_URL: `smtp://127.0.0.1:${mailServer.port}`,
+      SITEWRIGHT_MAIL_FROM: "sitewright@example.com",
+    };
+    await control.stop();
+    control = await start(settings);
+    const { admin_email: email } = await firstRunFile();
+    expect((await call("POST", "/password-resets", { email })).status).toBe(200);
+    await control.stop();
+    control = await start(settings);
+    await expect
+      .poll(() => mailServer.received.map(({ from, to }) => [from, ...to]))
+      .toEqual([["sitewright@example.com", email]]);
+    expect(mailServer.received[0]?.message.replaceAll("=\r\n", "")).toMatch(
+      /http:\/\/127\.0\.0\.1:\d+\/password-reset#sr_/,
+    );
   });
 
   test("moves all sites when a setting of their addresses has changed", async () => {

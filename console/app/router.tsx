@@ -37,6 +37,11 @@ const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), 
 const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
 const SitesPage = lazyRouteComponent(() => import("./pages/sites/SitesPage.tsx"), "SitesPage");
 const SitePage = lazyRouteComponent(() => import("./pages/site/SitePage.tsx"), "SitePage");
+const ForgottenPasswordPage = lazyRouteComponent(
+  () => import("./pages/ForgottenPasswordPage.tsx"),
+  "ForgottenPasswordPage",
+);
+const PasswordResetPage = lazyRouteComponent(() => import("./pages/PasswordResetPage.tsx"), "PasswordResetPage");
 const SecondFactorPage = lazyRouteComponent(() => import("./pages/SecondFactorPage.tsx"), "SecondFactorPage");
 
 /** Only addresses of the console itself: others could be those of a forged page. */
@@ -65,6 +70,22 @@ const invitation = createRoute({
   path: "/invitation",
   component: function Invitation() {
     return <InvitationPage token={useLocation({ select: ({ hash }) => hash })} />;
+  },
+});
+
+const forgottenPassword = createRoute({
+  getParentRoute: () => root,
+  path: "/forgotten-password",
+  wrapInSuspense: true,
+  component: ForgottenPasswordPage,
+});
+
+const passwordReset = createRoute({
+  getParentRoute: () => root,
+  path: "/password-reset",
+  wrapInSuspense: true,
+  component: function PasswordReset() {
+    return <PasswordResetPage token={useLocation({ select: ({ hash }) => hash })} />;
   },
 });
 
@@ -209,6 +230,8 @@ export const router = createRouter({
     password,
     secondFactor,
     invitation,
+    forgottenPassword,
+    passwordReset,
     signedIn.addChildren([
       home,
       sites,

@@ -7,6 +7,7 @@ import { overviewTexts } from "./overviewTexts.ts";
 import { paletteTexts } from "./paletteTexts.ts";
 import { peopleTexts } from "./peopleTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
+import { signInTexts } from "./signInTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
 
 export const texts = {
@@ -18,6 +19,7 @@ export const texts = {
   ...paletteTexts,
   ...peopleTexts,
   ...settingsTexts,
+  ...signInTexts,
   ...siteTexts,
   product: "Sitewright",
   loading: "Loading …",
@@ -53,16 +55,6 @@ export const texts = {
     installation: "Installation",
     account: "Account",
     docs: "API reference",
-  },
-  signIn: {
-    title: "Sign in",
-    email: "E-mail address",
-    password: "Password",
-    submit: "Sign in",
-    firstTime: "After installing Sitewright, both are in first-run.json in the data folder.",
-    ended: "Your session has ended. Sign in again to continue where you were.",
-    otherUser: "You signed in as somebody else, so everything is loaded again.",
-    signOut: "Sign out",
   },
   invitation: {
     title: "You are invited",

@@ -41,7 +41,7 @@ export const inviteUser = endpoint({
   tag: "Users",
   summary: "Invite a user",
   description:
-    "Send `url` to the person: it lets its reader become a user with this role, once, within a week. It ends if the inviting user is removed or gets another role. It is shown only in this response. A new invitation replaces an earlier one to the same address. Only owners can invite owners.",
+    "Send `url` to the person, unless the installation mails it (`is_mailed`): it lets its reader become a user with this role, once, within a week. It ends if the inviting user is removed or gets another role. It is shown only in this response. A new invitation replaces an earlier one to the same address. Only owners can invite owners.",
   params: company,
   body: Type.Object(
     { email, role, site_ids: Type.Optional(chosenSiteIds), label_ids: Type.Optional(chosenLabelIds) },
@@ -56,6 +56,9 @@ export const inviteUser = endpoint({
         url: Type.String({
           description: "Address of the page on which the invitation is accepted.",
           examples: ["https://sitewright.example.com/invitation#…"],
+        }),
+        is_mailed: Type.Boolean({
+          description: "Whether it is also mailed to the address, which the installation's mail server decides.",
         }),
       }),
     ),

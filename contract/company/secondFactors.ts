@@ -1,12 +1,29 @@
-/** The second factor of people who sign in: codes of an authenticator app. */
+/** The second factor of people who sign in: codes of an authenticator app, passkeys, and recovery codes. */
 import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
-import { dateTime, nullable } from "../schema.ts";
+import { dateTime, nullable, uuid } from "../schema.ts";
 import { code, password } from "./people.ts";
 
-const SecondFactor = Type.Object(
+const Passkey = Type.Object(
   {
-    since: nullable(dateTime("Since when a code is needed to sign in; null: none is needed.")),
+    id: uuid("Id of the passkey."),
+    name: Type.String({ description: "Its name.", examples: ["Ada's phone"] }),
+    created_at: dateTime("When it was added."),
+    last_used_at: nullable(dateTime("When somebody last signed in with it; null: never.")),
+    is_backed_up: Type.Boolean({ description: "Whether it is also kept elsewhere, such as in a password manager." }),
+    origin: Type.String({
+      description: "The console's address at which it works.",
+      examples: ["https://sitewright.example.com"],
+    }),
+  },
+  { title: "Passkey" },
+);
+
+export const SecondFactor = Type.Object(
+  {
+    since: nullable(dateTime("Since when the password alone is not enough to sign in; null: it is enough.")),
+    app_since: nullable(dateTime("Since when codes of an authenticator app are accepted; null: there is none.")),
+    passkeys: Type.Array(Passkey, { description: "The user's passkeys, oldest first." }),
     recovery_codes_left: Type.Integer({
       minimum: 0,
       description: "How many recovery codes have not been used.",
@@ -17,17 +34,21 @@ const SecondFactor = Type.Object(
   { title: "SecondFactor" },
 );
 
-const RecoveryCodes = Type.Object(
+export const RecoveryCodes = Type.Object(
   {
     second_factor: SecondFactor,
     recovery_codes: Type.Array(Type.String({ examples: ["k3xt-97pc-mh2d-w6va"] }), {
-      description: "Each one can be used once, instead of a code of the app. They are shown only in this response.",
+      description:
+        "Each one can be used once, instead of a code of the app or a passkey. They are shown only in this response. Empty: the earlier ones stay valid.",
     }),
   },
   { title: "RecoveryCodes" },
 );
 
-const PasswordCheck = Type.Object({ current_password: password("The present password.") }, { title: "PasswordCheck" });
+export const PasswordCheck = Type.Object(
+  { current_password: password("The present password.") },
+  { title: "PasswordCheck" },
+);
 
 export const getSecondFactor = endpoint({
   method: "GET",
@@ -44,7 +65,7 @@ export const beginSecondFactor = endpoint({
   method: "POST",
   path: "/session/second-factor",
   tag: "Sessions",
-  summary: "Begin to add a second factor",
+  summary: "Begin to add an authenticator app",
   description:
     "Returns a secret for an authenticator app, in the place of one that has not been confirmed. It changes nothing about signing in until a code of the app confirms it (`PUT /session/second-factor`).",
   body: PasswordCheck,
@@ -75,11 +96,17 @@ export const confirmSecondFactor = endpoint({
   method: "PUT",
   path: "/session/second-factor",
   tag: "Sessions",
-  summary: "Add a second factor",
+  summary: "Add an authenticator app",
   description:
-    "From now on, signing in needs a code of the app. All other sessions of the user end. API keys stay valid.",
+    "From now on, signing in needs a second factor: a code of the app, a passkey or a recovery code. All other sessions of the user end. API keys stay valid.",
   body: Type.Object({ code }, { title: "SecondFactorConfirmation" }),
-  responses: { 200: result([], "The second factor is in force.", RecoveryCodes) },
+  responses: {
+    200: result(
+      [],
+      "The app is in force. There are new recovery codes if the user had no second factor.",
+      RecoveryCodes,
+    ),
+  },
   refusals: ["wrong_code", "second_factor_exists", "second_factor_not_begun"],
   verb: "write",
   role: "billing",
@@ -101,14 +128,30 @@ export const replaceRecoveryCodes = endpoint({
   bucket: "creations",
 });
 
+export const removeAuthenticatorApp = endpoint({
+  method: "DELETE",
+  path: "/session/second-factor/app",
+  tag: "Sessions",
+  summary: "Remove the authenticator app",
+  description: "If it is the user's last second factor, the recovery codes go with it.",
+  body: PasswordCheck,
+  responses: { 200: result(["second_factor"], "Codes of the app are no longer accepted.", SecondFactor) },
+  refusals: ["no_authenticator_app", "wrong_credentials", "too_many_sign_ins"],
+  verb: "write",
+  role: "billing",
+  resource: { kind: "session" },
+  bucket: "creations",
+});
+
 export const removeSecondFactor = endpoint({
   method: "DELETE",
   path: "/session/second-factor",
   tag: "Sessions",
   summary: "Remove the second factor",
-  description: "With its recovery codes. If the company requires one, the session can do nothing but add another.",
+  description:
+    "The app, all passkeys and the recovery codes. If the company requires one, the session can do nothing but add another.",
   body: PasswordCheck,
-  responses: { 200: result(["second_factor"], "Signing in needs no code.", SecondFactor) },
+  responses: { 200: result(["second_factor"], "The password alone is enough to sign in.", SecondFactor) },
   refusals: ["no_second_factor", "wrong_credentials", "too_many_sign_ins"],
   verb: "write",
   role: "billing",

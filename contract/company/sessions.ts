@@ -3,6 +3,7 @@ import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { dateTime, nullable, uuid } from "../schema.ts";
 import { code, newPassword, password, permissions, role, siteIds } from "./people.ts";
+import { UsedPasskey } from "./webAuthn.ts";
 
 const optionalText = (description: string, example: string) =>
   nullable(Type.String({ description: `${description}, or null.`, examples: [example] }));
@@ -47,10 +48,10 @@ export const SignedIn = Type.Object(
     must_change_password: Type.Boolean({
       description: "Whether the user has to choose a password before anything else (`PUT /session/password`).",
     }),
-    has_second_factor: Type.Boolean({ description: "Whether the user needs a code to sign in." }),
+    has_second_factor: Type.Boolean({ description: "Whether the user needs a second factor to sign in." }),
     must_add_second_factor: Type.Boolean({
       description:
-        "Whether the user has to add a second factor before anything else (`POST /session/second-factor`), because the company requires one.",
+        "Whether the user has to add a second factor before anything else (`POST /session/second-factor` or `/session/passkeys/options`), because the company requires one.",
     }),
   },
   { title: "SignedIn" },
@@ -58,7 +59,7 @@ export const SignedIn = Type.Object(
 
 const signInDescription = `Starts a session. The response sets a cookie that scripts can't read; requests with it need no API key. It is sent only by pages of the API's own origin, and requests that change something are refused (\`cross_site_request\`) unless \`Sec-Fetch-Site\` or \`Origin\` says that such a page sent them.
 
-From the fifth wrong password or code of a network on, each one makes the next attempt wait longer. The answer does not depend on whether the e-mail address exists.`;
+From the fifth wrong password, code or passkey of a network on, each one makes the next attempt wait longer. The answer does not depend on whether the e-mail address exists.`;
 
 export const signIn = endpoint({
   method: "POST",
@@ -78,13 +79,14 @@ export const signIn = endpoint({
       code: Type.Optional({
         ...code,
         description:
-          "The present code of the authenticator app, or a recovery code. Needed if the user has a second factor: without it, the right password gets `second_factor_needed`. Each code is accepted once.",
+          "The present code of the authenticator app, or a recovery code. If the user has a second factor, the right password alone gets `second_factor_needed`; send either this or `passkey` with it. Each code is accepted once.",
       }),
+      passkey: Type.Optional(UsedPasskey),
     },
     { title: "SignIn" },
   ),
   responses: { 201: { description: "The session has been started.", body: SignedIn } },
-  refusals: ["wrong_credentials", "second_factor_needed", "wrong_code", "too_many_sign_ins"],
+  refusals: ["wrong_credentials", "second_factor_needed", "wrong_code", "wrong_passkey", "too_many_sign_ins"],
   verb: "write",
   resource: { kind: "anyone" },
   bucket: "creations",

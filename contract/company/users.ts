@@ -38,7 +38,7 @@ const CompanyUser = Type.Object(
     last_signed_in_at: nullable(
       dateTime("When the user last signed in with a password; null: never, or more than 400 days ago."),
     ),
-    has_second_factor: Type.Boolean({ description: "Whether the user needs a code to sign in." }),
+    has_second_factor: Type.Boolean({ description: "Whether the user needs a second factor to sign in." }),
     locked_because: nullable(
       Type.String({
         description: "Why the caller can neither remove this user nor change their role; null: the caller can.",
@@ -105,7 +105,7 @@ export const resetSecondFactor = endpoint({
   tag: "Users",
   summary: "Remove the second factor of another user",
   description:
-    "For somebody who has lost their authenticator app and their recovery codes. Their sessions end. They can sign in with their password alone, and then add another one.",
+    "For somebody who has lost their authenticator app or passkey, and their recovery codes. Removes all of them. Their sessions end. They can sign in with their password alone, and then add another one.",
   params: userOfCompany,
   responses: { 200: result(["user"], "The user.", User) },
   refusals: ["own_second_factor"],

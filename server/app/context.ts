@@ -35,6 +35,8 @@ export interface Settings {
   readonly siteSuffix: string;
   /** The API's own name at the edge, or null. */
   readonly apiName: string | null;
+  /** Where the API listens: an IP address. */
+  readonly apiHost: string;
   /** Names of this installation's DNS servers, the primary one first. */
   readonly dnsNames: readonly string[];
   readonly publicPort: number;
@@ -127,7 +129,7 @@ export interface App {
   readonly acmeUrl: string | null;
   /** The regions for new sites. */
   readonly regions: Regions;
-  /** Whether the installation has a mail server to deliver the mail of sites to. */
+  /** Whether the installation has a mail server for the mail of sites, and of its own to people. */
   readonly hasMailServer: boolean;
   /** Whether the installation has a vulnerability feed. */
   readonly hasAdvisories: boolean;

@@ -65,6 +65,7 @@ import { removeOldCertificates } from "../store/domains/certificates.ts";
 import { beginWaiting } from "../store/operations.ts";
 import type { NamedEnvironment } from "../store/sites/environments.ts";
 import { deleteOldMails } from "../store/traffic/mails.ts";
+import { workOnAccountMail } from "./accountMailWork.ts";
 
 interface PeriodicWorkOptions {
   readonly database: Database;
@@ -174,6 +175,7 @@ export function periodicWork(options: PeriodicWorkOptions): readonly Reconciler[
     ...workOnCertificates(options),
     ...workOnBackups(options),
     ...workOnMail(options),
+    ...workOnAccountMail(options),
   ];
 }
 

@@ -2,8 +2,11 @@
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import type { PublicHandlers } from "@sitewright/contract/endpoints.ts";
 import { accept, check } from "@sitewright/server/app/company/invitations.ts";
+import { type SignedIn, sessionSeconds, type VisitorContext } from "@sitewright/server/app/company/newSessions.ts";
+import { begin as beginPasskeySignIn, signInWithPasskey } from "@sitewright/server/app/company/passkeySignIns.ts";
+import * as passwordResets from "@sitewright/server/app/company/passwordResets.ts";
 import { signedInView } from "@sitewright/server/app/company/sessions.ts";
-import { type SignedIn, sessionSeconds, signIn, type VisitorContext } from "@sitewright/server/app/company/signIns.ts";
+import { signIn } from "@sitewright/server/app/company/signIns.ts";
 import type { App } from "@sitewright/server/app/context.ts";
 import { DatabaseUnavailable } from "@sitewright/server/app/failures.ts";
 import { withoutKey } from "@sitewright/server/app/idempotency.ts";
@@ -14,32 +17,37 @@ import type { AnyAnswer } from "./handling.ts";
 import { type CheckedInput, makeInputReader } from "./input.ts";
 import { originOf } from "./paths.ts";
 import { requireOwnPage, sessionCookie } from "./sessionCookies.ts";
-
-interface PublicContext extends VisitorContext {
-  /** This server as the visitor addressed it. */
-  readonly origin: string;
-}
+import { tokenFacts } from "./tokens.ts";
 
 export const publicHandlers = {
   signIn: async (context, { body }) => signedIn(context, await signIn(context, body)),
   acceptInvitation: async (context, { body }) => signedIn(context, await accept(context, body)),
-  checkInvitation: async (context, { body }) => ({
-    status: 200,
+  checkInvitation: async (context, { body }) => ok({ invitation: await check(context, body.token) }),
+  getSignInOptions: async (context) => ok({ sign_in_options: passwordResets.signInOptions(context) }),
+  beginPasskeySignIn: async (context) => ({
+    status: 201,
     headers: noStore,
-    body: { invitation: await check(context, body.token) },
+    body: beginPasskeySignIn(context),
   }),
-} satisfies PublicHandlers<PublicContext>;
+  signInWithPasskey: async (context, { body }) => signedIn(context, await signInWithPasskey(context, body.credential)),
+  requestPasswordReset: async (context, { body }) => ok(await passwordResets.request(context, body.email)),
+  checkPasswordReset: async (context, { body }) =>
+    ok({ password_reset: await passwordResets.check(context, body.token) }),
+  completePasswordReset: async (context, { body }) => ok({ user: await passwordResets.complete(context, body) }),
+} satisfies PublicHandlers<VisitorContext>;
 
 const noStore = { "cache-control": "no-store" } as const;
 
-function signedIn({ origin }: PublicContext, { user, session, token }: SignedIn) {
+const ok = <Body>(body: Body) => ({ status: 200, headers: noStore, body }) as const;
+
+function signedIn({ origin }: VisitorContext, { user, session, token }: SignedIn) {
   const headers = { "set-cookie": sessionCookie(origin, token, sessionSeconds), ...noStore };
   return { status: 201, headers, body: signedInView(user, session) } as const;
 }
 
 /** A handler of any of them. The row's schemas check at run time that its input fits. */
 interface AnyPublicHandler {
-  handle(context: PublicContext, input: CheckedInput): Promise<AnyAnswer>;
+  handle(context: VisitorContext, input: CheckedInput): Promise<AnyAnswer>;
 }
 
 const handlersByName = new Map(Object.entries<AnyPublicHandler["handle"]>(publicHandlers));
@@ -62,7 +70,9 @@ export function makePublicResponder(app: App, { name, row }: { readonly name: st
         .catch((error: unknown) => {
           throw new DatabaseUnavailable(error);
         });
-    const context = { ...app, ...withoutKey(app.database, takePlace), visitor, origin: originOf(request) };
+    const earlierToken = tokenFacts(request.raw, request.protocol === "https");
+    const database = withoutKey(app.database, takePlace);
+    const context = { ...app, ...database, visitor, earlierToken, origin: originOf(request) };
     const { status, headers = {}, body } = await handle(context, input);
     return reply.code(status).headers(headers).send(body);
   };

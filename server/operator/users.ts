@@ -24,7 +24,7 @@ export const resetUserPassword: Run = ({ words: [email = ""], flags }, { config 
     const password = randomBytes(18).toString("base64url");
     const hash = await hashPassword(password);
     await database.transaction().execute(async (transaction) => {
-      await resetPassword(transaction, user.id, hash);
+      await resetPassword(transaction, user.id, hash, { mustChange: true });
       await endSessions(transaction, user.id, "all");
       const parameters = { companyId: user.company_id, email: user.email };
       await recordOperatorAction(transaction, { type: "resetPassword", parameters, actor: operatorActor() });

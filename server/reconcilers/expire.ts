@@ -1,6 +1,8 @@
-/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, invitations, attempts to sign in, labels of sites that are gone, offers of packages, and marks of changes. */
+/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, invitations, mailed links, challenges of passkeys, attempts to sign in, labels of sites that are gone, offers of packages, and marks of changes. */
+import { deleteExpiredLinks } from "../store/company/accountMails.ts";
 import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
 import { deleteExpiredInvitations } from "../store/company/invitations.ts";
+import { deleteExpiredChallenges } from "../store/company/passkeys.ts";
 import { deleteOldAttempts } from "../store/company/signInFailures.ts";
 import type { Database } from "../store/database.ts";
 import { deleteExpiredIdempotencyKeys } from "../store/expiry.ts";
@@ -26,6 +28,8 @@ export async function expire(database: Database): Promise<void> {
   await deleteOldAttempts(database);
   await deleteExpiredInvitations(database, invitationRetentionDays);
   await deleteLabelsOfGoneSites(database);
+  await deleteExpiredLinks(database);
+  await deleteExpiredChallenges(database);
   await mergeListChanges(database, maxListChanges);
   await removeUnusedOffers(database);
   await deleteEndedRollouts(database, operationRetentionDays);

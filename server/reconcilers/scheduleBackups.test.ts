@@ -31,6 +31,7 @@ async function run(time: number, hours = 24): Promise<void> {
     host: "127.0.0.1",
     siteSuffix: "localhost",
     apiName: null,
+    apiHost: "127.0.0.1",
     publicPort: 8081,
     endedPhpVersions: [],
     publicTlsPort: 8443,

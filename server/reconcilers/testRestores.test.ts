@@ -17,6 +17,7 @@ const settings = {
   host: "127.0.0.1",
   siteSuffix: "localhost",
   apiName: null,
+  apiHost: "127.0.0.1",
   publicPort: 8081,
   endedPhpVersions: [],
   publicTlsPort: 8443,

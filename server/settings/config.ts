@@ -125,9 +125,9 @@ export interface Config {
   readonly screenshots: string;
   /** URL or path of the vulnerability feed, or null. */
   readonly advisories: string | null;
-  /** The mail server for mail of sites; null: mail is kept, not sent. */
+  /** The mail server for mail of sites and to people; null: mail of sites is kept, and people get none. */
   readonly smtpUrl: string | null;
-  /** Envelope sender for bounces; null: the message's From. */
+  /** Envelope sender for bounces, and sender of mail to people; null: the message's From, and a default. */
   readonly mailFrom: string | null;
   /** Maximum recipients per environment. */
   readonly mailPerHour: number;

@@ -200,11 +200,11 @@ export const settings = v.object({
   ),
   SITEWRIGHT_SMTP_URL: textOrNone(
     "^smtps?://.+$",
-    "the mail server for mail of sites: smtp://USER:PASSWORD@host:587, or smtps:// for implicit TLS",
+    "the mail server for mail of sites, invitations and lost passwords: smtp://USER:PASSWORD@host:587, or smtps:// for implicit TLS",
   ),
   SITEWRIGHT_MAIL_FROM: textOrNone(
     `^[A-Za-z0-9._+=-]{1,64}@${label}(\\.${label})*$`,
-    "the return address for undeliverable mail, such as bounces@example.com",
+    "the sender of invitations and mails about lost passwords, and the return address for undeliverable mail of sites, such as bounces@example.com",
   ),
   SITEWRIGHT_MAIL_PER_HOUR: whole(1, 1_000_000, "the limit of mail recipients per environment and hour"),
   SITEWRIGHT_MAIL_DAYS: whole(1, 3_650, "how many days mail of sites is kept"),

@@ -75,9 +75,11 @@ export interface Users {
   site_ids: string[] | null;
   /** Labels whose sites the user has, too. If there are any, `site_ids` is not null. */
   label_ids: Nullable<string[]>;
-  /** The sealed secret of the second factor. Null: none. */
+  /** The sealed secret of the authenticator app. Null: none. */
   second_factor_sealed: Nullable<Buffer>;
-  /** Since when it is in force. Null: it is not confirmed. */
+  /** Since when codes of the app are accepted. Null: the secret is not confirmed. */
+  second_factor_app_since: Nullable<Date>;
+  /** Since when the user has any second factor. Null: none. */
   second_factor_since: Nullable<Date>;
   /** The time step of the last code that was accepted. */
   second_factor_step: Generated<number>;
@@ -89,6 +91,53 @@ export interface Users {
 export interface RecoveryCodes {
   user_id: string;
   code_hash: Buffer;
+}
+
+export interface Passkeys {
+  id: string;
+  user_id: string;
+  name: string;
+  /** At the authenticator, in base64url. */
+  credential_id: string;
+  public_key: Buffer;
+  /** Of the console that added it. It is accepted at no other. */
+  origin: string;
+  /** How often the authenticator has signed; 0 if it does not count. */
+  counter: number;
+  can_be_backed_up: boolean;
+  is_backed_up: boolean;
+  transports: string[];
+  created_at: DefaultNow;
+  last_used_at: Nullable<Date>;
+}
+
+/** Challenges that were answered and have not expired. */
+export interface UsedChallenges {
+  challenge_hash: Buffer;
+  expires_at: Date;
+}
+
+/** The secrets of links that were mailed. */
+export interface MailedLinks {
+  id: string;
+  secret_hash: Buffer;
+  /** Whose password it replaces. Null: it is an invitation's. */
+  user_id: string | null;
+  invitation_id: string | null;
+  expires_at: Date;
+}
+
+/** Mails to people that are to be written and sent. */
+export interface AccountMails {
+  id: string;
+  kind: "password-reset" | "invitation";
+  email: string;
+  /** Of the link. */
+  origin: string;
+  invitation_id: string | null;
+  created_at: DefaultNow;
+  next_attempt_at: DefaultNow;
+  attempts: Generated<number>;
 }
 
 export interface Invitations {
@@ -828,6 +877,10 @@ export interface Tables {
   api_keys: ApiKeys;
   invitations: Invitations;
   recovery_codes: RecoveryCodes;
+  passkeys: Passkeys;
+  used_challenges: UsedChallenges;
+  mailed_links: MailedLinks;
+  account_mails: AccountMails;
   sign_in_failures: SignInFailures;
   sites: Sites;
   labels: Labels;

@@ -20,6 +20,7 @@ const excludedTables = [
   "schema_migrations",
   // Restoring old mail would send it again.
   "mails",
+  "account_mails",
   // Triggers make new marks of changes.
   "list_changes",
   // Triggers count the entries of the activity log again when they are loaded.

@@ -11,6 +11,8 @@ export interface FieldFault {
 export class ApiFailure extends Error {
   readonly status: number;
   readonly code: string | null;
+  /** What the API says besides the message. */
+  readonly data: unknown;
   readonly faults: readonly FieldFault[];
   /** Seconds to wait before the next attempt, if the API named them. */
   readonly retryAfter: number | null;
@@ -20,6 +22,7 @@ export class ApiFailure extends Error {
     this.name = "ApiFailure";
     this.status = status;
     const data = fieldOf(body, "data");
+    this.data = data;
     this.code = textAt(data, "code");
     this.faults = faultsIn(data);
     this.retryAfter = retryAfter;

@@ -3,7 +3,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { sessionKey, useSignedIn } from "../api/session.ts";
-import { AddSecondFactor } from "../parts/AddSecondFactor.tsx";
+import { FactorChoice } from "../parts/FactorChoice.tsx";
 import { Narrow } from "../parts/Narrow.tsx";
 import { RecoveryCodes } from "../parts/RecoveryCodes.tsx";
 import { texts } from "../texts.ts";
@@ -23,7 +23,7 @@ export function SecondFactorPage({ next }: { readonly next: string }) {
       {codes === null ? (
         <>
           <Text size="sm">{texts.secondFactor.required(session?.company.name ?? "")}</Text>
-          <AddSecondFactor email={session?.user.email ?? ""} done={setCodes} />
+          <FactorChoice email={session?.user.email ?? ""} hasApp={false} done={setCodes} />
         </>
       ) : (
         <RecoveryCodes codes={codes} done={() => void proceed()} />

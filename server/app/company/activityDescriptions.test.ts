@@ -30,6 +30,7 @@ const parameters = {
   fileName: "cafe-live.zip",
   count: "17",
   userName: "ada",
+  passkeyName: "Phone",
 };
 
 /** The parameters that a description of this type must contain. */
@@ -45,7 +46,8 @@ function namesFor(type: string): string[] {
   if (type === "signIn") return [parameters.count];
   if (/(User|Invitation)$/.test(type) && !type.startsWith("createWp")) return [email];
   if (type === "resetSecondFactor") return [email];
-  if (/(Session|Sessions|Password|SecondFactor|RecoveryCodes?)$/.test(type)) return [];
+  if (/(Session|Sessions|Password|SecondFactor|AuthenticatorApp|RecoveryCodes?)$/.test(type)) return [];
+  if (type.endsWith("Passkey")) return [parameters.passkeyName];
   if (type === "exportActivity") return [parameters.count];
   if (type === "downloadBackup") return [parameters.fileName, parameters.count];
   if (type.endsWith("Site")) return [siteName];

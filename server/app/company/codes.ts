@@ -11,6 +11,11 @@ interface Factor {
   readonly locked: LockedSecondFactor;
 }
 
+interface AppSecret {
+  readonly userId: string;
+  readonly sealed: Buffer;
+}
+
 /** What the sealed secret of the user is bound to. */
 export const sealedFor = (userId: string): string => `second-factor:${userId}`;
 
@@ -18,10 +23,10 @@ export const sealedFor = (userId: string): string => `second-factor:${userId}`;
 export async function useAppCode(
   { sealer }: Pick<App, "sealer">,
   transaction: DatabaseTransaction,
-  { userId, locked }: Factor,
+  { userId, sealed }: AppSecret,
   code: string,
 ): Promise<boolean> {
-  const secret = sealer.open(locked.sealed, sealedFor(userId));
+  const secret = sealer.open(sealed, sealedFor(userId));
   const step = stepOf(secret, code.replace(/\s/gu, ""), Date.now());
   return step !== null && useStep(transaction, userId, step);
 }
@@ -30,12 +35,13 @@ export async function useAppCode(
 export async function useAnyCode(
   app: Pick<App, "sealer">,
   transaction: DatabaseTransaction,
-  factor: Factor,
+  { userId, locked: { sealed, appSince } }: Factor,
   code: string,
 ): Promise<"app" | "recovery" | null> {
-  if (await useAppCode(app, transaction, factor, code)) return "app";
-  const hash = recoveryHash(factor.userId, code);
-  return (await useRecoveryCode(transaction, factor.userId, hash)) ? "recovery" : null;
+  const hasApp = sealed !== null && appSince !== null;
+  if (hasApp && (await useAppCode(app, transaction, { userId, sealed }, code))) return "app";
+  const hash = recoveryHash(userId, code);
+  return (await useRecoveryCode(transaction, userId, hash)) ? "recovery" : null;
 }
 
 export function wrongCode(): Refused {

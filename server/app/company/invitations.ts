@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Role } from "@sitewright/contract/endpoint.ts";
+import { queueAccountMail } from "@sitewright/server/store/company/accountMails.ts";
 import {
   deleteInvitation,
   findInvitation,
@@ -21,8 +22,9 @@ import { NotFound, Refused } from "../failures.ts";
 import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
+import { recordBy, type SignedIn, startSession, type VisitorContext } from "./newSessions.ts";
 import { hashPassword } from "./passwords.ts";
-import { inPasswordTurn, recordBy, type SignedIn, startSession, type VisitorContext } from "./signIns.ts";
+import { inPasswordTurn } from "./signIns.ts";
 import { isSameHash, makeToken, readToken } from "./token.ts";
 import { checkedAccess, requireRank } from "./users.ts";
 
@@ -53,7 +55,7 @@ interface InvitationRequest {
   readonly label_ids?: readonly string[] | null;
 }
 
-/** Creates an invitation in the place of an earlier one to the same e-mail address. Its link is returned only once. */
+/** Creates an invitation in the place of an earlier one to the same e-mail address. Its link is returned only once, and mailed if there is a mail server. */
 export async function invite(context: Context, { email, ...permissions }: InvitationRequest) {
   const { role } = permissions;
   const { caller, origin } = context;
@@ -75,10 +77,17 @@ export async function invite(context: Context, { email, ...permissions }: Invita
       invitedBy: caller.userId,
       expiresAt: new Date(Date.now() + validMilliseconds),
     });
+    if (context.hasMailServer) {
+      await queueAccountMail(transaction, { kind: "invitation", email, origin, invitationId: inserted.id });
+    }
     await recordDone(context, transaction, { type: "inviteUser", category: "userManagement", parameters: { email } });
     return inserted;
   });
-  return { invitation: view(invitation), url: `${origin}/invitation#${token}` };
+  return {
+    invitation: view(invitation),
+    url: `${origin}/invitation#${token}`,
+    is_mailed: context.hasMailServer,
+  };
 }
 
 export function withdraw(context: Context, id: string) {
@@ -113,7 +122,7 @@ export async function accept(context: VisitorContext, { token, full_name, passwo
     requireStrongPassword(password, known);
     return hashPassword(password);
   });
-  return context.inTransaction(async (transaction) => {
+  const signedIn = await context.inTransaction(async (transaction) => {
     // Of several at once, one deletes it.
     const accepted = await deleteInvitation(transaction, invited.company_id, invited.id);
     if (accepted === null) throw unusable();
@@ -132,8 +141,10 @@ export async function accept(context: VisitorContext, { token, full_name, passwo
     const added = await findSignInUser(transaction, { id: user.id });
     if (added === null) throw new Error("The user was not inserted");
     await recordBy(transaction, added, context.visitor, "acceptInvitation", { email: user.email });
-    return startSession(transaction, added, context.visitor);
+    return startSession(transaction, added, context);
   });
+  context.identities.forgetKeys();
+  return signedIn;
 }
 
 async function usable(database: VisitorContext["database"], token: string): Promise<OpenInvitation> {

@@ -1,7 +1,10 @@
-/** The second factor of the caller's user: added, removed, and its recovery codes. */
+/** The second factor of the caller's user: the authenticator app, and the recovery codes. `passkeys.ts` has the passkeys. */
+import { listPasskeys } from "@sitewright/server/store/company/passkeys.ts";
 import {
   confirmSecret,
+  deleteApp,
   deleteSecondFactor,
+  endWithoutFactors,
   findSecondFactor,
   lockSecondFactor,
   storeRecoveryCodes,
@@ -18,17 +21,31 @@ import { checkOwnPassword } from "./ownPassword.ts";
 import { newRecoveryCodes, recoveryHash } from "./recoveryCodes.ts";
 import { newSecret, setupUri } from "./totp.ts";
 
-async function viewOf(database: Database | DatabaseTransaction, userId: string) {
-  const found = await findSecondFactor(database, userId);
+/** The second factor as its user sees it. */
+export async function viewOf({ caller }: Context, database: Database | DatabaseTransaction) {
+  const found = await findSecondFactor(database, caller.userId);
   if (found === null) throw new NotFound();
-  return { ...found, since: found.since?.toISOString() ?? null };
+  const passkeys = await listPasskeys(database, caller.userId);
+  return {
+    ...found,
+    since: found.since?.toISOString() ?? null,
+    app_since: found.app_since?.toISOString() ?? null,
+    passkeys: passkeys.map(({ id, name, created_at, last_used_at, is_backed_up, origin }) => ({
+      id,
+      name,
+      created_at: created_at.toISOString(),
+      last_used_at: last_used_at?.toISOString() ?? null,
+      is_backed_up,
+      origin,
+    })),
+  };
 }
 
-export function get({ database, caller }: Context) {
-  return viewOf(database, caller.userId);
+export function get(context: Context) {
+  return viewOf(context, context.database);
 }
 
-/** Stores a secret to be confirmed with a code. Throws `Refused` if the password is wrong, or there is a second factor. */
+/** Stores a secret to be confirmed with a code. Throws `Refused` if the password is wrong, or there is an app. */
 export async function begin(context: Context, password: string) {
   const user = await checkOwnPassword(context, password);
   const secret = newSecret();
@@ -38,20 +55,20 @@ export async function begin(context: Context, password: string) {
   return { secret, uri: setupUri(secret, user.email) };
 }
 
-/** Puts the secret in force, and ends the user's other sessions. Returns recovery codes. Throws `Refused` if the code is wrong. */
+/** Puts the secret in force, and ends the user's other sessions. Returns recovery codes, if there are none yet. Throws `Refused` if the code is wrong. */
 export function confirm(context: Context, code: string) {
   const { userId, keyId } = context.caller;
   return changeKeys(context, async (transaction) => {
     const locked = await lockSecondFactor(transaction, userId);
-    if (locked === null) {
+    if (locked === null || locked.sealed === null) {
       throw new Refused("second_factor_not_begun", "Get a secret first: POST /v2/session/second-factor.");
     }
-    if (locked.since !== null) throw exists();
-    if (!(await useAppCode(context, transaction, { userId, locked }, code))) throw wrongCode();
+    if (locked.appSince !== null) throw exists();
+    if (!(await useAppCode(context, transaction, { userId, sealed: locked.sealed }, code))) throw wrongCode();
     await confirmSecret(transaction, userId);
     await endSessions(transaction, userId, { except: keyId });
     await record(context, transaction, "addSecondFactor");
-    return withNewCodes(transaction, userId);
+    return locked.since === null ? withNewCodes(context, transaction) : keepingCodes(context, transaction);
   });
 }
 
@@ -62,29 +79,49 @@ export async function replaceCodes(context: Context, password: string) {
     const locked = await lockSecondFactor(transaction, id);
     if (locked?.since == null) throw none();
     await record(context, transaction, "replaceRecoveryCodes");
-    return withNewCodes(transaction, id);
+    return withNewCodes(context, transaction);
   });
 }
 
-/** Throws `Refused` if the password is wrong, or there is no second factor. */
+/** Throws `Refused` if the password is wrong, or there is no app. */
+export async function removeApp(context: Context, password: string) {
+  const { id } = await checkOwnPassword(context, password);
+  return changeKeys(context, async (transaction) => {
+    const locked = await lockSecondFactor(transaction, id);
+    if (locked?.appSince == null) throw new Refused("no_authenticator_app", "You have no authenticator app.");
+    await deleteApp(transaction, id);
+    await endWithoutFactors(transaction, id);
+    await record(context, transaction, "removeAuthenticatorApp");
+    return viewOf(context, transaction);
+  });
+}
+
+/** Removes the app and all passkeys. Throws `Refused` if the password is wrong, or there is neither. */
 export async function remove(context: Context, password: string) {
   const { id } = await checkOwnPassword(context, password);
   return changeKeys(context, async (transaction) => {
     if (!(await deleteSecondFactor(transaction, id))) throw none();
     await record(context, transaction, "removeSecondFactor");
-    return viewOf(transaction, id);
+    return viewOf(context, transaction);
   });
 }
 
-async function withNewCodes(transaction: DatabaseTransaction, userId: string) {
+/** Replaces the recovery codes. */
+export async function withNewCodes(context: Context, transaction: DatabaseTransaction) {
+  const { userId } = context.caller;
   const codes = newRecoveryCodes();
   const hashes = codes.map((code) => recoveryHash(userId, code));
   await storeRecoveryCodes(transaction, userId, hashes);
-  return { second_factor: await viewOf(transaction, userId), recovery_codes: codes };
+  return { second_factor: await viewOf(context, transaction), recovery_codes: codes };
+}
+
+/** The recovery codes are those that the user has. */
+export async function keepingCodes(context: Context, transaction: DatabaseTransaction) {
+  return { second_factor: await viewOf(context, transaction), recovery_codes: [] };
 }
 
 function exists(): Refused {
-  return new Refused("second_factor_exists", "You have a second factor. Remove it before you add another one.");
+  return new Refused("second_factor_exists", "You have an authenticator app. Remove it before you add another one.");
 }
 
 function none(): Refused {
@@ -94,7 +131,7 @@ function none(): Refused {
 async function record(
   context: Context,
   transaction: DatabaseTransaction,
-  type: "addSecondFactor" | "replaceRecoveryCodes" | "removeSecondFactor",
+  type: "addSecondFactor" | "replaceRecoveryCodes" | "removeAuthenticatorApp" | "removeSecondFactor",
 ): Promise<void> {
   await recordDone(context, transaction, { type, category: "userManagement", parameters: {} });
 }

@@ -1,5 +1,5 @@
 /**
- * Slows down the guessing of passwords. Attempts are counted before the password is checked, so that many at once get no further than
+ * Slows down the guessing of passwords, and requests for links to replace them. Attempts are counted before the password is checked, so that many at once get no further than
  * one after another.
  *
  * They are counted by account and network, by network, and by account. The first two have long waits. The waits of an account from any
@@ -27,6 +27,8 @@ const paces = {
   both: { free: 5, maxSeconds: 3_600 },
   network: { free: 30, maxSeconds: 3_600 },
   account: { free: 60, maxSeconds: 60 },
+  resetsOfAddress: { free: 3, maxSeconds: 3_600 },
+  resetsOfNetwork: { free: 20, maxSeconds: 3_600 },
 } as const satisfies Record<string, Pace>;
 
 /** Seconds until the next attempt; 0: now. Doubles with each failure. */
@@ -51,33 +53,66 @@ interface Attempt {
 /** Hashes of equal length, because an e-mail address in a request can be anything. */
 function subjectsOf({ account, ipAddress }: Attempt): Subjects {
   const network = clientNetwork(ipAddress);
-  const subject = (...parts: readonly string[]) =>
-    createHmac("sha256", "sitewright sign-in").update(JSON.stringify(parts)).digest();
   return {
-    both: subject("both", account, network),
-    network: subject("network", network),
-    account: accountSubject(account),
+    both: subjectOf("both", account, network),
+    network: subjectOf("network", network),
+    account: subjectOf("account", account),
   };
 }
 
-const accountSubject = (account: string): Buffer =>
-  createHmac("sha256", "sitewright sign-in")
-    .update(JSON.stringify(["account", account]))
-    .digest();
+const subjectOf = (...parts: readonly string[]): Buffer =>
+  createHmac("sha256", "sitewright sign-in").update(JSON.stringify(parts)).digest();
+
+interface Counted {
+  readonly subject: Buffer;
+  readonly pace: Pace;
+}
+
+/** Counts an attempt of each subject. Returns the seconds until the next one is possible; it is not counted if that is not now. */
+async function count(transaction: DatabaseTransaction, counted: readonly Counted[]): Promise<number> {
+  const subjects = counted.map(({ subject }) => subject);
+  const attempts = await lockAttempts(transaction, subjects);
+  const waits = counted.map(({ pace }, at) => {
+    const earlier = attempts[at];
+    return earlier === undefined ? 0 : secondsToWait(earlier, pace);
+  });
+  const seconds = Math.max(...waits);
+  if (seconds === 0) await countAttempt(transaction, subjects);
+  return seconds;
+}
 
 /** Counts an attempt. Throws `Refused` if it is too early; it is not counted then. */
 export async function beginAttempt(transaction: DatabaseTransaction, attempt: Attempt): Promise<void> {
   const { both, network, account } = subjectsOf(attempt);
-  const subjects = [both, network, account];
-  const [ofBoth, ofNetwork, ofAccount] = await lockAttempts(transaction, subjects);
-  const waits = [
-    ofBoth === undefined ? 0 : secondsToWait(ofBoth, paces.both),
-    ofNetwork === undefined ? 0 : secondsToWait(ofNetwork, paces.network),
-    ofAccount === undefined ? 0 : secondsToWait(ofAccount, paces.account),
-  ];
-  const seconds = Math.max(...waits);
-  if (seconds > 0) throw new Refused("too_many_sign_ins", tooMany(seconds), { seconds });
-  await countAttempt(transaction, subjects);
+  const seconds = await count(transaction, [
+    { subject: both, pace: paces.both },
+    { subject: network, pace: paces.network },
+    { subject: account, pace: paces.account },
+  ]);
+  if (seconds > 0) {
+    const message = `There were too many attempts with a wrong password or code. Try again in ${waitText(seconds)}.`;
+    throw new Refused("too_many_sign_ins", message, { seconds });
+  }
+}
+
+/** Counts a request for a link, whether anybody has the address or not. Throws `Refused` if it is too early. */
+export async function countResetRequest(
+  transaction: DatabaseTransaction,
+  { email, ipAddress }: { readonly email: string; readonly ipAddress: string },
+): Promise<void> {
+  const seconds = await count(transaction, [
+    { subject: subjectOf("resets of address", email.toLowerCase()), pace: paces.resetsOfAddress },
+    { subject: subjectOf("resets of network", clientNetwork(ipAddress)), pace: paces.resetsOfNetwork },
+  ]);
+  if (seconds > 0) {
+    const message = `Too many links were asked for. Look for the earlier mails, or try again in ${waitText(seconds)}.`;
+    throw new Refused("too_many_password_resets", message, { seconds });
+  }
+}
+
+/** Forgets the failures of a network at an account. */
+export async function forgetAccountFailures(transaction: DatabaseTransaction, attempt: Attempt): Promise<void> {
+  await forgetAttempts(transaction, { forgotten: [subjectsOf(attempt).both], counted: [] });
 }
 
 /** After an attempt with the right password. */
@@ -91,7 +126,5 @@ export async function withdrawAttempt(transaction: DatabaseTransaction, attempt:
   await forgetAttempts(transaction, { forgotten: [], counted: Object.values(subjectsOf(attempt)) });
 }
 
-function tooMany(seconds: number): string {
-  const wait = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
-  return `There were too many attempts with a wrong password or code. Try again in ${wait}.`;
-}
+const waitText = (seconds: number): string =>
+  seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;

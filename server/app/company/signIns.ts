@@ -1,55 +1,33 @@
-/** Signs people in with e-mail address and password. */
-import { endActivity, recordActivity } from "@sitewright/server/store/company/activity.ts";
-import { lockSecondFactor } from "@sitewright/server/store/company/secondFactors.ts";
-import {
-  findSignInUser,
-  holdPassword,
-  insertSession,
-  type ShownSession,
-  type SignInUser,
-} from "@sitewright/server/store/company/sessions.ts";
-import type { Actor, DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import type { App, RequestDatabase } from "../context.ts";
+/** Signs people in with e-mail address and password, and a second factor. */
+import type { UsedPasskey } from "@sitewright/contract/company/webAuthn.ts";
+import { listPasskeys } from "@sitewright/server/store/company/passkeys.ts";
+import { findSecondFactor, lockSecondFactor } from "@sitewright/server/store/company/secondFactors.ts";
+import { findSignInUser, holdPassword, type SignInUser } from "@sitewright/server/store/company/sessions.ts";
+import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import type { Static } from "typebox";
+import type { App } from "../context.ts";
 import { QueueFull, Refused } from "../failures.ts";
 import { clientNetwork } from "../traffic/networks.ts";
-import { describeBrowser } from "./actor.ts";
+import { type ChallengePurpose, useAnsweredChallenge } from "./challenges.ts";
 import { useAnyCode, wrongCode } from "./codes.ts";
+import { entryOf, recordBy, type SignedIn, startSession, type Visitor, type VisitorContext } from "./newSessions.ts";
+import { passkeyHost } from "./passkeyPlaces.ts";
 import { isPassword } from "./passwords.ts";
 import { beginAttempt, endAttempt, withdrawAttempt } from "./signInLock.ts";
-import { makeToken, readToken } from "./token.ts";
-
-/** The sender of a request without a key. */
-export interface Visitor {
-  readonly ipAddress: string;
-  readonly userAgent: string | undefined;
-}
-
-/** A request that needs no key. */
-export interface VisitorContext extends App, RequestDatabase {
-  readonly visitor: Visitor;
-}
-
-export interface SignedIn {
-  readonly user: SignInUser;
-  readonly session: ShownSession;
-  /** Goes into the cookie, and is stored nowhere. */
-  readonly token: string;
-}
-
-/** Seconds after which a session ends in any case. */
-export const sessionSeconds = 14 * 24 * 60 * 60;
-const maxSessions = 50;
+import { type Answer, passkeyRequest, usePasskey } from "./usedPasskeys.ts";
 
 interface SignInRequest {
   readonly email: string;
   readonly password: string;
-  /** Of the second factor, if the user has one. */
+  /** Of the authenticator app, or a recovery code, if the user has a second factor. */
   readonly code?: string;
+  /** Instead of a code. */
+  readonly passkey?: Static<typeof UsedPasskey>;
 }
 
 /**
  * Starts a session. Throws `Refused`: in the same words and after the same time whether the user exists or not; and if a right password
- * came without the code that the user needs. That is no failure, but takes none back either: those who know the password could
+ * came without the second factor that the user needs. That is no failure, but takes none back either: those who know the password could
  * otherwise guess codes without waiting.
  */
 export async function signIn(context: VisitorContext, request: SignInRequest): Promise<SignedIn> {
@@ -59,40 +37,84 @@ export async function signIn(context: VisitorContext, request: SignInRequest): P
   const attempt = { account: accountOf(found, email), ipAddress: visitor.ipAddress };
   await context.inTransaction((transaction) => beginAttempt(transaction, attempt));
   const user = await withPassword(context, found, request.password);
+  const factor = await givenFactor(context, user, request);
   const signedIn = await context.inTransaction(async (transaction) => {
     if (!(await holdPassword(transaction, user.id, user.password_hash))) throw wrongCredentials();
-    if (!(await passesSecondFactor(context, transaction, user, request.code))) {
+    if (!(await passesSecondFactor(context, transaction, user, factor))) {
       await withdrawAttempt(transaction, attempt);
       return null;
     }
     await endAttempt(transaction, attempt);
-    return startSession(transaction, user, visitor);
+    return startSession(transaction, user, context);
   });
-  if (signedIn === null) {
-    throw new Refused("second_factor_needed", "Enter a code of your authenticator app, or a recovery code.");
-  }
+  if (signedIn === null) throw await secondFactorNeeded(context, user);
   // It may have ended an older one.
   context.identities.forgetKeys();
   return signedIn;
 }
 
-/** Returns false if a code is needed and there is none. Throws `Refused` if it is wrong. */
+type GivenFactor = { readonly code: string } | { readonly answer: Answer } | null;
+
+const purposeOf = ({ id }: SignInUser): ChallengePurpose => ({ kind: "second-factor", subject: id });
+
+/** Uses up the challenge of a passkey, in a transaction of its own. Null: there is no factor in the request. */
+async function givenFactor(
+  context: VisitorContext,
+  user: SignInUser,
+  { code, passkey: credential }: SignInRequest,
+): Promise<GivenFactor> {
+  if (credential === undefined) return code === undefined ? null : { code };
+  const { clientDataJSON } = credential.response;
+  const challenge = await useAnsweredChallenge(context, context.inTransaction, clientDataJSON, purposeOf(user));
+  return { answer: { credential, challenge, mustVerifyUser: false } };
+}
+
+/** Returns false if a second factor is needed and there is none. Throws `Refused` if it is wrong. */
 async function passesSecondFactor(
   context: VisitorContext,
   transaction: DatabaseTransaction,
   user: SignInUser,
-  code: string | undefined,
+  factor: GivenFactor,
 ): Promise<boolean> {
   const locked = await lockSecondFactor(transaction, user.id);
   if (locked?.since == null) return true;
-  if (code === undefined) return false;
-  const used = await useAnyCode(context, transaction, { userId: user.id, locked }, code);
+  if (factor === null) return false;
+  if ("answer" in factor) {
+    await usePasskey(context, transaction, user, factor.answer);
+    return true;
+  }
+  const used = await useAnyCode(context, transaction, { userId: user.id, locked }, factor.code);
   if (used === null) {
     context.repeatedActivity.note({ ...entryOf(user, context.visitor), publicError: "The code was wrong." });
     throw wrongCode();
   }
   if (used === "recovery") await recordBy(transaction, user, context.visitor, "useRecoveryCode", {});
   return true;
+}
+
+/** Says what the user can sign in with at this address, besides the password. */
+async function secondFactorNeeded(context: VisitorContext, user: SignInUser): Promise<Refused> {
+  const [factor, passkeys] = await Promise.all([
+    findSecondFactor(context.database, user.id),
+    listPasskeys(context.database, user.id),
+  ]);
+  const here = passkeys.filter(({ origin }) => origin === context.origin);
+  const hasCode = factor !== null && (factor.app_since !== null || factor.recovery_codes_left > 0);
+  const factors = [...(hasCode ? ["code"] : []), ...(here.length > 0 ? ["passkey"] : [])];
+  return new Refused("second_factor_needed", neededMessage(factors, passkeys[0]?.origin), {
+    factors,
+    ...(here.length > 0 && {
+      passkey_options: passkeyRequest(context, passkeyHost(context.origin), purposeOf(user), here),
+    }),
+  });
+}
+
+/** `elsewhere`: the address of a passkey. */
+function neededMessage(factors: readonly string[], elsewhere: string | undefined): string {
+  if (factors.length === 2) return "Use your passkey, or enter a code of your authenticator app or a recovery code.";
+  if (factors.includes("passkey")) return "Use your passkey.";
+  if (factors.includes("code")) return "Enter a code of your authenticator app, or a recovery code.";
+  return `Your passkeys work at ${elsewhere ?? "another address"} only. Sign in there, or ask an owner to remove your second factor.`;
 }
 
 /** The account of which attempts are counted: addresses that nobody has count like those of users. */
@@ -137,57 +159,4 @@ export function inPasswordTurn<T>(
 
 function wrongCredentials(): Refused {
   return new Refused("wrong_credentials", "The e-mail address or the password is wrong.");
-}
-
-/** Starts a session of the user, and records it in the activity log. */
-export async function startSession(
-  transaction: DatabaseTransaction,
-  user: SignInUser,
-  visitor: Visitor,
-): Promise<SignedIn> {
-  const token = makeToken("session");
-  const { browserName, osName } = describeBrowser(visitor.userAgent);
-  const session = await insertSession(
-    transaction,
-    {
-      ...readToken(token, "session"),
-      companyId: user.company_id,
-      userId: user.id,
-      expiresAt: new Date(Date.now() + sessionSeconds * 1000),
-      ipAddress: visitor.ipAddress,
-      browserName,
-      osName,
-    },
-    maxSessions,
-  );
-  await recordBy(transaction, user, visitor, "signIn", { count: "1" });
-  return { user, session, token };
-}
-
-/** Records in the activity log that the user has done something without having signed in before. */
-export async function recordBy(
-  transaction: DatabaseTransaction,
-  user: SignInUser,
-  visitor: Visitor,
-  type: "signIn" | "acceptInvitation" | "useRecoveryCode",
-  parameters: Readonly<Record<string, string>>,
-): Promise<void> {
-  const id = await recordActivity(transaction, { ...entryOf(user, visitor), type, parameters });
-  await endActivity(transaction, id, { hasFailed: false });
-}
-
-/** The entry of a sign-in in the activity log. */
-function entryOf(user: SignInUser, { ipAddress, userAgent }: Visitor) {
-  const actor: Actor = {
-    userId: user.id,
-    userRole: user.role,
-    userFullName: user.full_name,
-    userFirstName: user.first_name,
-    apiKeyId: null,
-    apiKeyName: null,
-    ipAddress,
-    ...describeBrowser(userAgent),
-  };
-  const place = { companyId: user.company_id, siteId: null, category: "userManagement" } as const;
-  return { ...place, type: "signIn", parameters: {}, actor } as const;
 }

@@ -1,16 +1,17 @@
 /**
  * The format of API keys: `sk_`, the id as 32 hexadecimal digits, `_`, and a secret of 256 random bits. Only a hash of the
- * secret is stored. Tokens of sessions begin with `ss_`, and are accepted only in a cookie; those of invitations with `si_`.
+ * secret is stored. Tokens of sessions begin with `ss_`, and are accepted only in a cookie; those of invitations with `si_`, and
+ * those of links to choose a new password with `sr_`.
  *
  * An operator can choose the text of the first key instead. It contains no id, so the id is derived from the text.
  */
 import { hash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 
-const issued = /^(s[iks])_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
+const issued = /^(s[ikrs])_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})_([A-Za-z0-9_-]{43})$/;
 const chosen = /^[\x21-\x7e]{16,200}$/;
 
-type TokenKind = "key" | "session" | "invitation";
-const prefixes = { key: "sk", session: "ss", invitation: "si" } as const;
+export type TokenKind = "key" | "session" | "invitation" | "reset";
+const prefixes = { key: "sk", session: "ss", invitation: "si", reset: "sr" } as const;
 
 /** The parts of a token that are stored and looked up. */
 export interface TokenFacts {

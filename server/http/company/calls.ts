@@ -4,6 +4,7 @@ import * as apiKeys from "@sitewright/server/app/company/apiKeys.ts";
 import * as invitations from "@sitewright/server/app/company/invitations.ts";
 import { rotate } from "@sitewright/server/app/company/keyRotation.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
+import * as passkeys from "@sitewright/server/app/company/passkeys.ts";
 import * as secondFactors from "@sitewright/server/app/company/secondFactors.ts";
 import * as sessions from "@sitewright/server/app/company/sessions.ts";
 import * as signInRules from "@sitewright/server/app/company/signInRules.ts";
@@ -39,6 +40,10 @@ export const companyCalls = {
   beginSecondFactor: (context, { body }) => secondFactors.begin(context, body.current_password),
   confirmSecondFactor: (context, { body }) => secondFactors.confirm(context, body.code),
   replaceRecoveryCodes: (context, { body }) => secondFactors.replaceCodes(context, body.current_password),
+  removeAuthenticatorApp: (context, { body }) => secondFactors.removeApp(context, body.current_password),
+  beginPasskey: (context, { body }) => passkeys.begin(context, body.current_password),
+  addPasskey: (context, { body }) => passkeys.add(context, body),
+  removePasskey: (context, { params, body }) => passkeys.remove(context, params.passkey_id, body.current_password),
   removeSecondFactor: (context, { body }) => secondFactors.remove(context, body.current_password),
   listSessions: (context) => sessions.list(context),
   endSession: (context, { params }) => sessions.end(context, params.session_id),

@@ -9,6 +9,7 @@ const test = useTestServer();
 const people = peopleOf(test);
 const path = "/session/second-factor";
 const password = { current_password: chosen };
+const noFactor = { since: null, app_since: null, passkeys: [] };
 
 /** The code of the app. `steps`: how many steps of 30 seconds from now. */
 const codeOf = (secret: string, steps = 0): string =>
@@ -49,7 +50,7 @@ describe("adding a second factor", () => {
     const email = await people.add();
     const cookie = await people.signIn(email);
     const other = await people.signIn(email);
-    const none = { second_factor: { since: null, recovery_codes_left: 0, is_required: false } };
+    const none = { second_factor: { ...noFactor, recovery_codes_left: 0, is_required: false } };
     expect((await people.call(cookie, "GET", path)).body).toEqual(none);
     const wrong = await people.call(cookie, "POST", path, { body: { current_password: "wrong" } });
     expect(refusalOf(wrong)).toEqual([400, "wrong_credentials"]);
@@ -64,7 +65,13 @@ describe("adding a second factor", () => {
     expect(body.recovery_codes).toHaveLength(10);
     expect(new Set(body.recovery_codes).size).toBe(10);
     const { second_factor } = (await people.call(cookie, "GET", path)).body;
-    expect(second_factor).toEqual({ since: expect.any(String), recovery_codes_left: 10, is_required: false });
+    expect(second_factor).toEqual({
+      since: expect.any(String),
+      app_since: expect.any(String),
+      passkeys: [],
+      recovery_codes_left: 10,
+      is_required: false,
+    });
     expect((await people.call(cookie, "GET", "/session")).body.has_second_factor).toBe(true);
     expect((await people.call(other, "GET", "/session")).status).toBe(401);
     const users = (await people.call(cookie, "GET", `/company/${test.current.company.company_id}/users`)).body.company
@@ -202,7 +209,7 @@ describe("removing a second factor", () => {
     const wrong = await people.call(cookie, "DELETE", path, { body: { current_password: "wrong" } });
     expect(refusalOf(wrong)).toEqual([400, "wrong_credentials"]);
     const { status, body } = await people.call(cookie, "DELETE", path, { body: password });
-    expect([status, body.second_factor]).toEqual([200, { since: null, recovery_codes_left: 0, is_required: false }]);
+    expect([status, body.second_factor]).toEqual([200, { ...noFactor, recovery_codes_left: 0, is_required: false }]);
     expect((await trySignIn(email)).status).toBe(201);
     expect(refusalOf(await people.call(cookie, "DELETE", path, { body: password }))).toEqual([400, "no_second_factor"]);
     const types = (await people.activityOf(email)).map(({ type }) => type);

@@ -176,6 +176,7 @@ export const testSettings = {
   host: "127.0.0.1",
   siteSuffix: "localhost",
   apiName: "api.sitewright.example",
+  apiHost: "127.0.0.1",
   dnsNames: ["ns1.localhost", "ns2.localhost"],
   publicPort: 8081,
   publicTlsPort: 8443,

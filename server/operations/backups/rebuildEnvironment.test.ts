@@ -184,6 +184,7 @@ describe("the reconciler", () => {
       host: "127.0.0.1",
       siteSuffix: "localhost",
       apiName: null,
+      apiHost: "127.0.0.1",
       publicPort: own.facts.edgePort,
       endedPhpVersions: [],
       publicTlsPort: 8443,

@@ -121,17 +121,18 @@ export interface OpenInvitation extends Pick<ShownInvitation, "id" | "email" | "
   readonly company_name: string;
 }
 
-/** Finds an invitation that has not expired, or returns null. */
+/** Finds an invitation that has not expired, by the id in its own link or in one that was mailed; or returns null. */
 export async function findInvitation(
   database: Database | DatabaseTransaction,
   id: string,
 ): Promise<OpenInvitation | null> {
-  const found = await database
-    .selectFrom("invitations as i")
-    .innerJoin("companies as c", "c.id", "i.company_id")
-    .select(["i.id", "i.email", "i.role", "i.expires_at", "i.secret_hash", "i.company_id", "c.name as company_name"])
-    .where("i.id", "=", id)
-    .where("i.expires_at", ">", sql<Date>`now()`)
-    .executeTakeFirst();
-  return found ?? null;
+  const { rows } = await sql<OpenInvitation>`
+    select i.id, i.email, i.role, i.expires_at, i.company_id, c.name as company_name,
+      coalesce(l.secret_hash, i.secret_hash) as secret_hash
+    from invitations i join companies c on c.id = i.company_id
+      left join mailed_links l on l.invitation_id = i.id and l.id = ${id}
+    where i.id = coalesce((select invitation_id from mailed_links where id = ${id}), ${id}) and i.expires_at > now()`.execute(
+    database,
+  );
+  return rows[0] ?? null;
 }

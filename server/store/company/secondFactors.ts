@@ -6,6 +6,8 @@ import type { Database, DatabaseTransaction } from "../database.ts";
 export interface ShownSecondFactor {
   /** Null: none. */
   readonly since: Date | null;
+  /** Null: no authenticator app. */
+  readonly app_since: Date | null;
   readonly recovery_codes_left: number;
   readonly is_required: boolean;
 }
@@ -16,40 +18,43 @@ export async function findSecondFactor(
   userId: string,
 ): Promise<ShownSecondFactor | null> {
   const { rows } = await sql<ShownSecondFactor>`
-    select u.second_factor_since as since, c.requires_second_factor as is_required,
+    select u.second_factor_since as since, u.second_factor_app_since as app_since, c.requires_second_factor as is_required,
       (select count(*)::integer from recovery_codes where user_id = u.id) as recovery_codes_left
     from users u join companies c on c.id = u.company_id where u.id = ${userId}`.execute(database);
   return rows[0] ?? null;
 }
 
-/** The secret of a second factor. */
+/** What a user can sign in with, besides passkeys and recovery codes. */
 export interface LockedSecondFactor {
-  readonly sealed: Buffer;
-  /** Null: it is not confirmed, and not in force. */
+  /** The secret of the authenticator app. Null: none, not even one to be confirmed. */
+  readonly sealed: Buffer | null;
+  /** Null: the secret is not confirmed, and its codes are not accepted. */
+  readonly appSince: Date | null;
+  /** Null: the user has no second factor. */
   readonly since: Date | null;
 }
 
-/** Locks the user's second factor until the transaction ends. Null: there is none, not even one to be confirmed. */
+/** Locks the user with their second factors until the transaction ends. Null: there is no such user. */
 export async function lockSecondFactor(
   transaction: DatabaseTransaction,
   userId: string,
 ): Promise<LockedSecondFactor | null> {
   const row = await transaction
     .selectFrom("users")
-    .select(["second_factor_sealed as sealed", "second_factor_since as since"])
+    .select(["second_factor_sealed as sealed", "second_factor_app_since as appSince", "second_factor_since as since"])
     .where("id", "=", userId)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  return row === undefined || row.sealed === null ? null : { sealed: row.sealed, since: row.since };
+  return row ?? null;
 }
 
-/** Stores a secret to be confirmed. Returns whether the user has no second factor yet, so that it was stored. */
+/** Stores a secret to be confirmed. Returns whether the user has no authenticator app yet, so that it was stored. */
 export async function storeSecret(transaction: DatabaseTransaction, userId: string, sealed: Buffer): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable("users")
     .set({ second_factor_sealed: sealed, second_factor_step: 0 })
     .where("id", "=", userId)
-    .where("second_factor_since", "is", null)
+    .where("second_factor_app_since", "is", null)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
 }
@@ -58,7 +63,10 @@ export async function storeSecret(transaction: DatabaseTransaction, userId: stri
 export async function confirmSecret(transaction: DatabaseTransaction, userId: string): Promise<void> {
   await transaction
     .updateTable("users")
-    .set({ second_factor_since: sql<Date>`now()` })
+    .set({
+      second_factor_app_since: sql<Date>`now()`,
+      second_factor_since: sql<Date>`coalesce(second_factor_since, now())`,
+    })
     .where("id", "=", userId)
     .execute();
 }
@@ -99,17 +107,36 @@ export async function storeRecoveryCodes(
   await transaction.insertInto("recovery_codes").values(rows).execute();
 }
 
-/** Removes the user's second factor with its recovery codes. Returns whether it was in force. */
+/** Removes the user's app, passkeys and recovery codes. Returns whether they had a second factor. */
 export async function deleteSecondFactor(transaction: DatabaseTransaction, userId: string): Promise<boolean> {
   const found = await lockSecondFactor(transaction, userId);
-  if (found === null) return false;
+  await transaction.deleteFrom("passkeys").where("user_id", "=", userId).execute();
+  await deleteApp(transaction, userId);
+  await endWithoutFactors(transaction, userId);
+  return found !== null && found.since !== null;
+}
+
+/** Removes the secret of the user's authenticator app. */
+export async function deleteApp(transaction: DatabaseTransaction, userId: string): Promise<void> {
   await transaction
     .updateTable("users")
-    .set({ second_factor_sealed: null, second_factor_since: null, second_factor_step: 0 })
+    .set({ second_factor_sealed: null, second_factor_app_since: null, second_factor_step: 0 })
     .where("id", "=", userId)
     .execute();
-  await transaction.deleteFrom("recovery_codes").where("user_id", "=", userId).execute();
-  return found.since !== null;
+}
+
+/** After a removal: a user without app and passkeys has no second factor, and no recovery codes. */
+export async function endWithoutFactors(transaction: DatabaseTransaction, userId: string): Promise<void> {
+  const { numUpdatedRows } = await transaction
+    .updateTable("users")
+    .set({ second_factor_since: null })
+    .where("id", "=", userId)
+    .where("second_factor_app_since", "is", null)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom("passkeys").select("passkeys.id").where("user_id", "=", userId))),
+    )
+    .executeTakeFirst();
+  if (numUpdatedRows === 1n) await transaction.deleteFrom("recovery_codes").where("user_id", "=", userId).execute();
 }
 
 /** Whether the company requires a second factor of its users. */

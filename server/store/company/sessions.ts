@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 import { sitesOfUser } from "../sites/labels.ts";
+import { deleteResetLinks } from "./accountMails.ts";
 
 /** Days after which an unused session is refused. */
 export const idleDays = 3;
@@ -98,6 +99,21 @@ export async function endSessions(
   return rows;
 }
 
+/** Ends the session with this token, if there is one. */
+export async function endSessionOf(
+  transaction: DatabaseTransaction,
+  { id, secretHash }: { readonly id: string; readonly secretHash: Buffer },
+): Promise<void> {
+  await transaction
+    .updateTable("api_keys")
+    .set({ revoked_at: sql<Date>`now()` })
+    .where("id", "=", id)
+    .where("kind", "=", "session")
+    .where("secret_hash", "=", secretHash)
+    .where("revoked_at", "is", null)
+    .execute();
+}
+
 /** A user who can sign in, with their company. */
 export interface SignInUser {
   readonly id: string;
@@ -144,7 +160,7 @@ export async function holdPassword(transaction: DatabaseTransaction, userId: str
   return found !== undefined;
 }
 
-/** Stores a password that the user has chosen, unless it was changed since `oldHash` was read. Returns whether it was stored. */
+/** Stores a password that the user has chosen, unless it was changed since `oldHash` was read. Returns whether it was stored. Links to replace it end. */
 export async function replacePassword(
   transaction: DatabaseTransaction,
   userId: string,
@@ -157,14 +173,21 @@ export async function replacePassword(
     .where("id", "=", userId)
     .where("password_hash", "=", oldHash)
     .executeTakeFirst();
+  if (numUpdatedRows === 1n) await deleteResetLinks(transaction, userId);
   return numUpdatedRows === 1n;
 }
 
-/** Stores a password that somebody else has chosen for the user. */
-export async function resetPassword(transaction: DatabaseTransaction, userId: string, hash: string): Promise<void> {
+/** Stores a password without asking for the old one. Links to replace it end. `mustChange`: somebody else has chosen it. */
+export async function resetPassword(
+  transaction: DatabaseTransaction,
+  userId: string,
+  hash: string,
+  { mustChange }: { readonly mustChange: boolean },
+): Promise<void> {
   await transaction
     .updateTable("users")
-    .set({ password_hash: hash, must_change_password: true })
+    .set({ password_hash: hash, must_change_password: mustChange })
     .where("id", "=", userId)
     .execute();
+  await deleteResetLinks(transaction, userId);
 }

@@ -15,6 +15,12 @@ import { LabelsField } from "./LabelsField.tsx";
 
 const at = texts.people;
 
+interface Made {
+  readonly invitation: Invitation;
+  readonly url: string;
+  readonly is_mailed: boolean;
+}
+
 interface InviteDialogProps {
   readonly company: string;
   readonly close: () => void;
@@ -22,7 +28,7 @@ interface InviteDialogProps {
 
 /** Creates an invitation, and shows its link once. A click beside the dialog does not close it: the link would be lost. */
 export function InviteDialog({ company, close }: InviteDialogProps) {
-  const [made, setMade] = useState<{ readonly invitation: Invitation; readonly url: string } | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
   return (
     <Modal
       opened
@@ -37,6 +43,7 @@ export function InviteDialog({ company, close }: InviteDialogProps) {
         <Stack>
           <Alert role="status" title={at.invited(made.invitation.email)}>
             <Stack gap="xs">
+              {made.is_mailed && <Text size="sm">{at.mailed}</Text>}
               <Text size="sm">{at.linkHint(dateText(made.invitation.expires_at))}</Text>
               <CopyId value={made.url} name={at.link} />
             </Stack>
@@ -55,7 +62,7 @@ export function InviteDialog({ company, close }: InviteDialogProps) {
 
 interface InviteFormProps {
   readonly company: string;
-  readonly done: (made: { readonly invitation: Invitation; readonly url: string }) => void;
+  readonly done: (made: Made) => void;
 }
 
 interface Values extends Record<string, unknown> {
