@@ -12,15 +12,10 @@ import { queryClient } from "./api/queryClient.ts";
 import { type SignedIn, sessionQuery } from "./api/session.ts";
 import { filterFrom } from "./api/siteOverviews.ts";
 import { type ActivityCategory, ActivityPage, isCategory } from "./pages/ActivityPage.tsx";
-import { DnsPage } from "./pages/dns/DnsPage.tsx";
-import { ZonePage } from "./pages/dns/ZonePage.tsx";
 import { ErrorPage } from "./pages/ErrorPage.tsx";
 import { FleetPage, type FleetTab, fleetTabNamed } from "./pages/fleet/FleetPage.tsx";
-import { RolloutPage } from "./pages/fleet/RolloutPage.tsx";
 import { HomePage } from "./pages/HomePage.tsx";
-import { InvitationPage } from "./pages/InvitationPage.tsx";
 import { OperationPage } from "./pages/OperationPage.tsx";
-import { PasswordPage } from "./pages/PasswordPage.tsx";
 import { SignInPage } from "./pages/SignInPage.tsx";
 import { tabNamed } from "./pages/site/siteTabs.ts";
 import { UnknownPage } from "./pages/UnknownPage.tsx";
@@ -33,16 +28,22 @@ const AccountPage = lazyRouteComponent(() => import("./pages/AccountPage.tsx"), 
 const ApiKeysPage = lazyRouteComponent(() => import("./pages/ApiKeysPage.tsx"), "ApiKeysPage");
 const InstallationPage = lazyRouteComponent(() => import("./pages/operator/InstallationPage.tsx"), "InstallationPage");
 const LabelsPage = lazyRouteComponent(() => import("./pages/sites/LabelsPage.tsx"), "LabelsPage");
+const InvitationPage = lazyRouteComponent(() => import("./pages/InvitationPage.tsx"), "InvitationPage");
 const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), "NewSitePage");
+const PasswordPage = lazyRouteComponent(() => import("./pages/PasswordPage.tsx"), "PasswordPage");
 const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
 const SitesPage = lazyRouteComponent(() => import("./pages/sites/SitesPage.tsx"), "SitesPage");
 const SitePage = lazyRouteComponent(() => import("./pages/site/SitePage.tsx"), "SitePage");
+const DnsPage = lazyRouteComponent(() => import("./pages/dns/DnsPage.tsx"), "DnsPage");
 const ForgottenPasswordPage = lazyRouteComponent(
   () => import("./pages/ForgottenPasswordPage.tsx"),
   "ForgottenPasswordPage",
 );
 const PasswordResetPage = lazyRouteComponent(() => import("./pages/PasswordResetPage.tsx"), "PasswordResetPage");
+const RolloutPage = lazyRouteComponent(() => import("./pages/fleet/RolloutPage.tsx"), "RolloutPage");
 const SecondFactorPage = lazyRouteComponent(() => import("./pages/SecondFactorPage.tsx"), "SecondFactorPage");
+
+const ZonePage = lazyRouteComponent(() => import("./pages/dns/ZonePage.tsx"), "ZonePage");
 
 /** Only addresses of the console itself: others could be those of a forged page. */
 const pathIn = (value: unknown): string =>
@@ -68,6 +69,7 @@ const signIn = createRoute({
 const invitation = createRoute({
   getParentRoute: () => root,
   path: "/invitation",
+  wrapInSuspense: true,
   component: function Invitation() {
     return <InvitationPage token={useLocation({ select: ({ hash }) => hash })} />;
   },
@@ -99,6 +101,7 @@ async function requireSession(href: string): Promise<SignedIn> {
 const password = createRoute({
   getParentRoute: () => root,
   path: "/password",
+  wrapInSuspense: true,
   validateSearch: withNext,
   beforeLoad: ({ location }) => requireSession(location.href),
   component: function Password() {
@@ -160,6 +163,7 @@ const withSearch = ({ search }: Record<string, unknown>): { search?: string } =>
 const dns = createRoute({
   getParentRoute: () => signedIn,
   path: "/dns",
+  wrapInSuspense: true,
   validateSearch: withSearch,
   component: function Dns() {
     return <DnsPage search={dns.useSearch().search ?? ""} />;
@@ -169,6 +173,7 @@ const dns = createRoute({
 const zone = createRoute({
   getParentRoute: () => signedIn,
   path: "/dns/$domainId",
+  wrapInSuspense: true,
   component: function Zone() {
     return <ZonePage domainId={zone.useParams().domainId} />;
   },
@@ -187,6 +192,7 @@ const fleet = createRoute({
 const rollout = createRoute({
   getParentRoute: () => signedIn,
   path: "/rollouts/$rolloutId",
+  wrapInSuspense: true,
   component: function Rollout() {
     return <RolloutPage rolloutId={rollout.useParams().rolloutId} />;
   },
