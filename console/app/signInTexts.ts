@@ -18,7 +18,7 @@ export const signInTexts = {
     use: "Use your passkey",
     add: "Add a passkey",
     addHint:
-      "Your device, password manager or security key keeps it and checks that it is you. It works only at this address, so nobody can lure it away.",
+      "Your device, password manager or security key keeps it and checks that it is you. It works only at this address, so a forged page can't use it.",
     name: "Name",
     nameHint: "To recognise it later, such as “My phone”.",
     defaultName: "My passkey",
