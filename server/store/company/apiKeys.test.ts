@@ -28,6 +28,8 @@ describe("finding a key", () => {
       full_name: "Ada Lovelace",
       first_name: "Ada",
       site_ids: null,
+      labelled_sites: [],
+      is_operator: false,
       must_change_password: false,
       must_add_second_factor: false,
       target_company_id: null,
