@@ -7,6 +7,7 @@
  * - `GET /status`: what the edge is serving.
  * - `POST /usage`: usage since the edge started, of each environment that had requests, or whose usage has changed since an
  *   earlier report.
+ * - `POST /analytics`: counts of requests by the minute that control has not stored yet.
  * - `POST /try`: sends one request to an environment that need not be served, and returns the outcome.
  * - `POST /logins/take`: the logins since the last such request.
  * - `POST /login`: makes a login link valid for one use.
@@ -18,6 +19,7 @@ import { randomUUID } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
 import * as v from "valibot";
+import type { StoredMinutes } from "./analytics/minutes.ts";
 import { type AnswerTimesOfStatus, answerTimeBuckets } from "./answerTimes.ts";
 import type { BodyUsage } from "./bodies/bodies.ts";
 import type { EdgeParts } from "./parts.ts";
@@ -32,6 +34,7 @@ const settleOrder = v.object({ environmentId: text });
 const earlierReport: v.GenericSchema<unknown, EarlierReport | null> = v.nullable(
   v.object({ run: text, report: count }),
 );
+const storedMinutes: v.GenericSchema<unknown, StoredMinutes | null> = v.nullable(v.object({ run: text, last: count }));
 const purgeOrder = v.object({
   environmentId: text,
   urls: v.optional(v.array(text), []),
@@ -59,7 +62,7 @@ interface EdgeStatus extends UpstreamStatus {
 
 /** Creates the server, not listening yet. `port` is called for each status request. */
 export function createAdminServer(parts: EdgeParts, port: () => number): Server {
-  const usage = createUsageReports(randomUUID(), parts.upstream, parts.traffic);
+  const usage = createUsageReports(randomUUID(), parts.upstream, parts.analytics);
   return createServer((request, response) => {
     answer({ ...parts, usage }, port, request, response).catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
@@ -87,10 +90,13 @@ async function answer(
   if (endpoint === "POST /usage") {
     return reply(response, 200, parts.usage.next(checkInput(earlierReport, await json(request))));
   }
+  if (endpoint === "POST /analytics") {
+    return reply(response, 200, parts.analytics.report(checkInput(storedMinutes, await json(request))));
+  }
   if (endpoint === "GET /status") return reply(response, 200, status(parts, port()));
   reply(response, 404, {
     message:
-      "Endpoints: PUT /table, GET /status, POST /usage, POST /cache/purge, POST /login, POST /logins/take, POST /settle, POST /task, POST /try",
+      "Endpoints: PUT /table, GET /status, POST /usage, POST /analytics, POST /cache/purge, POST /login, POST /logins/take, POST /settle, POST /task, POST /try",
   });
 }
 

@@ -10,6 +10,7 @@ import type { Server as HttpServer } from "node:http";
 import type { Server } from "node:net";
 import { setImmediate as nextRound } from "node:timers/promises";
 import { createAdminServer } from "./admin.ts";
+import { type AnalyticsOptions, openAnalytics } from "./analytics/analytics.ts";
 import { createAnswerTimes } from "./answerTimes.ts";
 import { type ApiCertificate, withApiCertificate } from "./api/apiCertificate.ts";
 import type { ApiName } from "./api/apiName.ts";
@@ -46,7 +47,6 @@ import { loadTableFile } from "./tables/tableFile.ts";
 import { type Certificates, createCertificates, type ReadCertificate } from "./tls/certificates.ts";
 import { tlsOptions } from "./tls/options.ts";
 import type { SecureServer } from "./tls/secureServer.ts";
-import { createTraffic } from "./traffic.ts";
 import { payerOf } from "./visit/claimant.ts";
 import { createSecureVisitorServer, createVisitorServer } from "./visitors.ts";
 
@@ -73,6 +73,8 @@ export interface EdgeOptions {
   readonly freeDisk?: () => Promise<number>;
   /** Absent: no redirect rules. */
   readonly redirects?: RedirectSources;
+  /** Absent: counts are lost with the process. */
+  readonly analytics?: AnalyticsOptions;
   /** Size of the page cache. Absent: 64 MB in memory. */
   readonly pages?: PageCacheSettings;
   readonly limits: Limits;
@@ -160,9 +162,13 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     fileCache,
     folderAccess: createFolderAccess(),
     fairQueue: createFairQueue(),
-    traffic: createTraffic(),
     answerTimes: createAnswerTimes(),
   };
+  const analytics = await openAnalytics({
+    ...(options.analytics ?? { folder: null }),
+    phpWork: () => upstream.usage(),
+    onFailure: (err) => log.error({ err }, "Counts of requests could not be read from disk or written to it"),
+  });
   const tlsParts = {
     publicTlsPort: () => {
       const port = portOrNull(secureVisitors);
@@ -192,6 +198,7 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     ),
     writes,
     ...caches,
+    analytics,
     logins,
     loginBrake: createLoginBrake(),
     loginEvents: createLoginEvents(),
@@ -258,9 +265,9 @@ export async function startEdge(options: EdgeOptions): Promise<Edge> {
     async close(graceMilliseconds) {
       await close(graceMilliseconds);
       await upstream.close();
-      // Requests whose connections were just closed are logged in this turn of the event loop.
+      // Requests whose connections were just closed are counted and logged in this turn of the event loop.
       await nextRound();
-      await logs.close();
+      await Promise.all([analytics.close(), logs.close()]);
     },
   };
 }

@@ -1,5 +1,6 @@
 /** The parts of an edge, created in `edge.ts`. Functions take only the parts that they use. */
 
+import type { Analytics } from "./analytics/analytics.ts";
 import type { AnswerTimes } from "./answerTimes.ts";
 import type { ApiName } from "./api/apiName.ts";
 import type { Bodies } from "./bodies/bodies.ts";
@@ -22,7 +23,6 @@ import type { Upstream } from "./php/upstream.ts";
 import type { Writes } from "./php/writes.ts";
 import type { RedirectVisit } from "./redirectVisits.ts";
 import type { Routes } from "./tables/routes.ts";
-import type { Traffic } from "./traffic.ts";
 
 export interface EdgeParts {
   /** Null if the API has no name of its own. */
@@ -42,7 +42,7 @@ export interface EdgeParts {
   readonly fileCache: FileCache;
   readonly folderAccess: FolderAccess;
   readonly fairQueue: FairQueue;
-  readonly traffic: Traffic;
+  readonly analytics: Analytics;
   readonly answerTimes: AnswerTimes;
   readonly logins: Logins;
   readonly loginBrake: LoginBrake;

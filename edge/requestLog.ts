@@ -4,7 +4,7 @@ import type { RequestLogs } from "./logs/edgeLog.ts";
 import type { EnvironmentLogs } from "./logs/environmentLogs.ts";
 import type { FoundRoute, NoRoute } from "./tables/findRoute.ts";
 
-interface FinishedRequest {
+export interface FinishedRequest {
   readonly request: VisitorRequest;
   readonly response: VisitorResponse;
   readonly socket: VisitorSocket;
@@ -12,10 +12,11 @@ interface FinishedRequest {
   readonly fromPhp: boolean;
   readonly found: FoundRoute | NoRoute;
   readonly milliseconds: number;
+  /** Sent, heads included. */
+  readonly bytes: number;
+  /** As logged. */
+  readonly status: number;
 }
-
-/** The status that nginx logs if the visitor leaves before the response. */
-const clientClosedRequest = 499;
 
 /** Writes to the environment's access log and, at level debug, to the edge's log. */
 export function logResponse({ logs, log }: RequestLogs, finished: FinishedRequest): void {
@@ -37,7 +38,7 @@ export function logResponse({ logs, log }: RequestLogs, finished: FinishedReques
 
 function logAccess(
   logs: EnvironmentLogs,
-  { request, response, socket, address, fromPhp, milliseconds }: FinishedRequest,
+  { request, address, fromPhp, milliseconds, bytes, status }: FinishedRequest,
   { route, path, host }: FoundRoute,
 ): void {
   logs.access(route.environment.id, {
@@ -47,21 +48,11 @@ function logAccess(
     method: request.method ?? "GET",
     url: path.url,
     httpVersion: request.httpVersion,
-    status: response.headersSent ? response.statusCode : clientClosedRequest,
-    bytes: response.bytesSent ?? bytesSinceLastResponse(socket),
+    status,
+    bytes,
     referrer: request.headers.referer,
     userAgent: request.headers["user-agent"],
     milliseconds,
     host,
   });
-}
-
-const lastBytesWritten = new WeakMap<VisitorSocket, number>();
-
-/** Bytes of an HTTP/1.1 response: a connection sends its responses one after the other. */
-function bytesSinceLastResponse(socket: VisitorSocket): number {
-  const sent = socket.bytesWritten;
-  const before = lastBytesWritten.get(socket) ?? 0;
-  lastBytesWritten.set(socket, sent);
-  return sent - before;
 }

@@ -1,8 +1,8 @@
 /** Usage of environments since the edge started: PHP work and bytes sent. */
 
 import { isDeepStrictEqual } from "node:util";
+import type { Analytics } from "./analytics/analytics.ts";
 import type { Upstream, UpstreamUsage } from "./php/upstream.ts";
-import type { Traffic } from "./traffic.ts";
 
 type EnvironmentTotals = UpstreamUsage & { readonly bytesSent: number };
 
@@ -36,14 +36,14 @@ const noUsage = {
 export function createUsageReports(
   run: string,
   upstream: Pick<Upstream, "usage">,
-  traffic: Pick<Traffic, "sent">,
+  analytics: Pick<Analytics, "bytesSent">,
 ): UsageReports {
   /** With the first report that has it. */
   const latest = new Map<string, { readonly usage: EnvironmentTotals; readonly report: number }>();
   let report = 0;
 
   function update(): void {
-    const sent = traffic.sent();
+    const sent = analytics.bytesSent();
     const php = new Map(upstream.usage().map((usage) => [usage.environmentId, usage]));
     for (const environmentId of new Set([...php.keys(), ...sent.keys()])) {
       const bytesSent = sent.get(environmentId) ?? 0;

@@ -5,6 +5,7 @@ import type { TlsOptions } from "node:tls";
 import { answerForApi } from "./api/apiName.ts";
 import { receiveBody } from "./bodies/receiveBody.ts";
 import { answerPageRequest, pageRequestOf, sendFreshPage } from "./cache/answerPage.ts";
+import { noteResponse } from "./endedResponse.ts";
 import { resolve } from "./files/resolve.ts";
 import { sendFile } from "./files/static.ts";
 import { addressOf } from "./http/address.ts";
@@ -22,7 +23,6 @@ import { abortWrite, answerWithPhp, answerWrite } from "./php/answerWithPhp.ts";
 import { frontController } from "./php/cacheKey.ts";
 import { isRestRequest, mayWrite } from "./php/mayWrite.ts";
 import type { Script } from "./php/script.ts";
-import { logResponse } from "./requestLog.ts";
 import { answerSecurityTxt } from "./securityTxt.ts";
 import { type FoundRoute, findRoute, type NoRoute, targetOf } from "./tables/findRoute.ts";
 import type { Route } from "./tables/routes.ts";
@@ -133,8 +133,7 @@ function createHandler(parts: EdgeParts, listener: Listener): Omit<Handler, "ope
     const sender = senderOf(address, listener.callerOf?.(socket) ?? null, found);
     response.once("close", () => {
       const milliseconds = performance.now() - startedAt;
-      if (!sender.fromPhp) parts.answerTimes.note(response.statusCode, milliseconds);
-      logResponse(parts, { request, response, socket, ...sender, found, milliseconds });
+      noteResponse(parts, { request, response, socket, ...sender, found, milliseconds });
     });
     handle(parts, { request, response, body: null, ...sender, https }, found).catch((error: unknown) =>
       handleFailure(parts, request, response, error),
@@ -169,8 +168,7 @@ async function handle(parts: EdgeParts, incoming: IncomingRequest, found: FoundR
 }
 
 /** Waits for the request's turn. False if the visitor has left or got the busy page. */
-async function waitForTurn({ request, response, route }: Visit, { fairQueue, traffic }: EdgeParts): Promise<boolean> {
-  traffic.track(request, response, route.environment.id);
+async function waitForTurn({ request, response, route }: Visit, { fairQueue }: EdgeParts): Promise<boolean> {
   if (await fairQueue.take(payerOf(route.environment))) return !response.destroyed;
   sendPage(request, response, "busy");
   return false;

@@ -103,6 +103,7 @@ export async function startEdgeProcess({
       bodyFolder: join(config.data, "edge", "bodies"),
       freeDisk: () => freeDisk({ folder: config.data, bytes: config.diskReserveBytes }),
       redirects: await redirectSources(config),
+      analytics: { folder: join(config.data, "edge", "analytics") },
       pages: {
         memoryBytes: config.pageCacheMemoryBytes,
         disk: { folder: join(config.data, "edge", "pages"), bytes: config.pageCacheDiskBytes },

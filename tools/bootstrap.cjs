@@ -22,7 +22,7 @@ const oldestNpm = 7;
 /**
  * Files of packages that are never loaded, half of the total size: PHP versions that Sitewright does not offer, PHP
  * builds for Node without JSPI (ours has it), unused PHP extensions, Node's headers, and the modules of the API
- * reference, whose bundle is served, and the console's components for another module system.
+ * reference, whose bundle is served, and the console's components and charts for other module systems.
  */
 const unused = [
   ["@php-wasm", /^node-(5-2|7-4|8-0)$/, ["asyncify", "jspi"]],
@@ -30,6 +30,7 @@ const unused = [
   ["@php-wasm", /^node-\d+-\d+$/, ["memcached", "redis", "xdebug"].map((name) => `jspi/extensions/${name}`)],
   ["openapi-explorer", /^dist$/, ["es", "lib"]],
   ["@mantine", /^(core|form|hooks)$/, ["cjs"]],
+  [".", /^recharts$/, ["lib", "umd"]],
   ["node/node_modules", /^node-/, ["include", "share"]],
 ];
 

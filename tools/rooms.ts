@@ -23,6 +23,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "server/app": room(
     "The rules, one file per noun: whether a change is allowed, and which operation it starts.",
     "contract",
+    "edge/analytics",
     "edge/redirects",
     "server/store",
     "server/certificates",
@@ -78,6 +79,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "Clients for the edge, the DNS server and PowerDNS.",
     "server/settings",
     "edge",
+    "edge/analytics",
     "edge/tables",
     "dns",
   ),
@@ -176,6 +178,7 @@ export const rooms: Readonly<Record<string, Room>> = {
   "runtimes/fake": room("A runtime for tests, with failures on request.", "runtimes"),
   edge: room(
     "The public web server: request handling, the access log, and the admin socket.",
+    "edge/analytics",
     "edge/api",
     "edge/http",
     "edge/bodies",
@@ -189,6 +192,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "edge/logs",
     "edge/redirects",
   ),
+  "edge/analytics": room("Counts requests and visits of environments by the minute.", "edge/http"),
   "edge/api": room(
     "The API's own name: requests are passed on to the control process.",
     "edge/http",

@@ -13,6 +13,7 @@ export function sendCachedPage(
   page: CachedPage,
   { state, now }: { readonly state: CacheState; readonly now: number },
 ): void {
+  response.source = "hit";
   const encoded = page.inEncoding(chooseEncoding(headers["accept-encoding"], pageEncodings));
   const seconds = Math.max(0, Math.floor((now - page.madeAt) / 1000));
   const cacheHeaders = ["X-Cache", state, "Age", String(seconds)];

@@ -32,6 +32,12 @@ interface RequestStream {
 /** The parts of a request that tell whether it has a body. */
 export type RequestHead = Pick<VisitorRequest, "headers" | "stream">;
 
+/**
+ * Where a response comes from. `hit`: the page cache. `miss`: PHP, which made a page that could have been cached. `bypass`: PHP,
+ * and the page cache was not asked.
+ */
+export type ResponseSource = "hit" | "miss" | "bypass";
+
 export interface VisitorResponse extends Writable {
   readonly statusCode: number;
   readonly headersSent: boolean;
@@ -39,6 +45,8 @@ export interface VisitorResponse extends Writable {
   strictContentLength: boolean;
   /** HTTP/2 only, because responses share a connection: the bytes sent for this one. */
   readonly bytesSent?: number;
+  /** Set by whoever sends it. Absent: neither the page cache nor PHP. */
+  source?: ResponseSource;
   /** As a list of name, value, name, value if a name may occur more than once. */
   writeHead(status: number, headers?: Readonly<Record<string, string | number>> | string[]): this;
 }

@@ -79,6 +79,7 @@ export async function answerShared(
 ): Promise<PhpOutcome> {
   if (key === null) return read(null);
   const { response } = visit;
+  noteSource(visit);
   for (let pending = parts.coalescing.find(key); pending !== null; pending = parts.coalescing.find(key)) {
     const outcome = await pending;
     if (response.destroyed) return "answered";
@@ -100,15 +101,23 @@ function sendShared({ status, headers, body }: SharedPage, visit: Visit, parts: 
   response.writeHead(status, headOf(visit, headers, parts)).end(request.method === "HEAD" ? undefined : body);
 }
 
-/** PHP's headers and `X-Cache`. PHP's own requests never use the page cache. */
+function noteSource(visit: Visit): void {
+  visit.response.source = visit.route.environment.pageCache !== undefined && mayBeCached(visit) ? "miss" : "bypass";
+}
+
+/** PHP's own requests never use the page cache. */
+function mayBeCached({ pageRequest, fromPhp }: Visit): boolean {
+  return pageRequest !== null && !fromPhp;
+}
+
+/** PHP's headers and `X-Cache`. */
 function headOf(
-  { route, fromPhp, pageRequest }: Visit,
+  visit: Visit,
   headers: UpstreamResponse["headers"],
   { siteSuffix }: Pick<PhpParts, "siteSuffix">,
 ): string[] {
   const head = toVisitor(withOwnCookies(headers, siteSuffix));
-  if (route.environment.pageCache !== undefined)
-    head.push("X-Cache", pageRequest === null || fromPhp ? "BYPASS" : "MISS");
+  if (visit.route.environment.pageCache !== undefined) head.push("X-Cache", mayBeCached(visit) ? "MISS" : "BYPASS");
   return head;
 }
 
@@ -131,6 +140,7 @@ export async function renderPage(
 ): Promise<PhpOutcome> {
   const { shared, recorder, fallback } = listeners;
   const { request, response } = visit;
+  noteSource(visit);
   let answer: UpstreamResponse;
   try {
     answer = await askPhp();
