@@ -101,6 +101,15 @@ import { createSite, deleteSite, getSite, listSites } from "./sites/sites.ts";
 import { modifyPhpVersion, restartPhp } from "./sites/tools.ts";
 import { createWpAdminUser, createWpLoginLink, hasWpAdminUser } from "./sites/wordpressUsers.ts";
 import { runWpCli } from "./sites/wpCli.ts";
+import {
+  getAnalytics,
+  getBandwidthAnalytics,
+  getBandwidthThisMonth,
+  getCompanyAnalytics,
+  getDiskSpaceAnalytics,
+  getVisitsAnalytics,
+  getVisitsThisMonth,
+} from "./traffic/analytics.ts";
 import { listDeniedIps, replaceDeniedIps } from "./traffic/blockedIps.ts";
 import { clearCache, clearEdgeCache, getEdgeCacheStatus, updateEdgeCacheStatus } from "./traffic/edgeCaching.ts";
 import { readLogs } from "./traffic/logs.ts";
@@ -157,6 +166,13 @@ export const endpoints = {
   changeLimits,
   getCompanyLimits,
   getUsage,
+  getAnalytics,
+  getCompanyAnalytics,
+  getVisitsAnalytics,
+  getBandwidthAnalytics,
+  getDiskSpaceAnalytics,
+  getVisitsThisMonth,
+  getBandwidthThisMonth,
   listDeniedIps,
   replaceDeniedIps,
   getXmlRpc,

@@ -66,6 +66,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Tools: "WP-CLI, search and replace, PHP versions, and blocked IP addresses.",
   "Edge caching": "The page cache.",
   Limits: "PHP threads, memory, request time and disk space: limits and usage.",
+  Analytics: "Visits, requests, bandwidth, response times and disk space over time.",
   Logs: "PHP errors and access logs.",
   Mail: "Outgoing mail of sites: the setting, and stored mail to read or send.",
   "WordPress users": "WordPress administrators and login links.",

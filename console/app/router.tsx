@@ -8,6 +8,7 @@ import {
   redirect,
   useLocation,
 } from "@tanstack/react-router";
+import { type AnalyticsRange, rangeNamed } from "./api/analytics.ts";
 import { queryClient } from "./api/queryClient.ts";
 import { type SignedIn, sessionQuery } from "./api/session.ts";
 import { filterFrom } from "./api/siteOverviews.ts";
@@ -208,13 +209,21 @@ const sites = createRoute({
   },
 });
 
+interface SiteSearch {
+  readonly environment?: string;
+  readonly tab?: string;
+  /** Of analytics. */
+  readonly range?: AnalyticsRange;
+}
+
 const site = createRoute({
   getParentRoute: () => signedIn,
   path: "/sites/$siteId",
   wrapInSuspense: true,
-  validateSearch: ({ environment, tab }: Record<string, unknown>): { environment?: string; tab?: string } => ({
+  validateSearch: ({ environment, tab, range }: Record<string, unknown>): SiteSearch => ({
     ...(typeof environment === "string" && { environment }),
     ...(typeof tab === "string" && { tab }),
+    ...(range !== undefined && { range: rangeNamed(range) }),
   }),
   component: function Site() {
     const { environment, tab } = site.useSearch();

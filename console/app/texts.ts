@@ -1,4 +1,6 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
+
+import { analyticsTexts } from "./analyticsTexts.ts";
 import { companyTexts } from "./companyTexts.ts";
 import { domainTexts } from "./domainTexts.ts";
 import { labelTexts } from "./labelTexts.ts";
@@ -11,6 +13,7 @@ import { signInTexts } from "./signInTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
 
 export const texts = {
+  ...analyticsTexts,
   ...companyTexts,
   ...domainTexts,
   ...labelTexts,
@@ -143,6 +146,7 @@ export const texts = {
     tabs: {
       label: "Parts of the site",
       overview: "Overview",
+      analytics: "Analytics",
       updates: "Plugins, themes, updates",
       backups: "Backups",
       domains: "Domains",

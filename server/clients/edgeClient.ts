@@ -1,5 +1,6 @@
 /** Client of the edge's admin server, on a Unix socket in a folder with mode 0700. */
 import { request } from "node:http";
+import type { AnalyticsReport, StoredMinutes } from "@sitewright/edge/analytics/minutes.ts";
 import type { EdgeEnvironment, EdgeTable } from "@sitewright/edge/tables/table.ts";
 import type { EarlierReport, EdgeUsage } from "@sitewright/edge/usage.ts";
 import * as v from "valibot";
@@ -19,6 +20,18 @@ const edgeStatus = v.object({
     buckets: v.array(v.number()),
     times: v.array(v.object({ status: v.string(), counts: v.array(v.number()), sumSeconds: v.number() })),
   }),
+});
+
+const analyticsReport = v.object({
+  run: v.string(),
+  last: v.number(),
+  minutes: v.array(
+    v.object({
+      run: v.string(),
+      begins: v.number(),
+      environments: v.record(v.string(), v.record(v.string(), v.number())),
+    }),
+  ),
 });
 
 const takenLogins = v.object({
@@ -124,6 +137,11 @@ export interface EdgeClient {
    * requests.
    */
   usage(since: EarlierReport | null, signal?: AbortSignal): Promise<EdgeUsage>;
+  /**
+   * The oldest minutes that the edge has counted, after those that are stored; null: all that it still has. The same minute may come
+   * more than once.
+   */
+  analytics(stored: StoredMinutes | null, signal?: AbortSignal): Promise<AnalyticsReport>;
   /** Takes the logins since the last call. They are lost if this is rejected. */
   takeLogins(signal?: AbortSignal): Promise<readonly TakenLogin[]>;
   /** Waits for running writes to the environment to end. The table that freezes it must be in force. */
@@ -189,6 +207,11 @@ export function makeEdgeClient(socketPath: string): EdgeClient {
     usage: async (since, signal) => {
       const answer = await ask("POST", "/usage", JSON.stringify(since), signal, readTimeoutMilliseconds);
       if (!isUsage(answer)) throw new EdgeUnavailable("The edge sent an invalid answer to a usage request");
+      return answer;
+    },
+    analytics: async (stored, signal) => {
+      const answer = await ask("POST", "/analytics", JSON.stringify(stored), signal, readTimeoutMilliseconds);
+      if (!v.is(analyticsReport, answer)) throw new EdgeUnavailable("The edge sent invalid counts of requests");
       return answer;
     },
     takeLogins: async (signal) => {

@@ -32,6 +32,7 @@ import { makeApiCertificateOrder } from "../reconcilers/certificates/orderApiCer
 import { orderCertificates } from "../reconcilers/certificates/orderCertificates.ts";
 import { checkDomains } from "../reconcilers/checkDomains.ts";
 import { checkForUpdates } from "../reconcilers/checkForUpdates.ts";
+import { expireAnalytics, makeCollectAnalytics } from "../reconcilers/collectAnalytics.ts";
 import { collectLogins } from "../reconcilers/collectLogins.ts";
 import { expireUsage, makeCollectUsage } from "../reconcilers/collectUsage.ts";
 import type { Cron } from "../reconcilers/cron/runCron.ts";
@@ -232,6 +233,20 @@ function workOnUsage({ database, edge, runtime, publisher, config }: PeriodicWor
       everySeconds: 10,
       retrySeconds: 10,
       run: makeCollectUsage({ database, edge }),
+    },
+    {
+      name: "collectAnalytics",
+      work: "Collecting counts of requests",
+      everySeconds: 10,
+      retrySeconds: 10,
+      run: makeCollectAnalytics({ database, edge }),
+    },
+    {
+      name: "expireAnalytics",
+      work: "Removing old counts of requests",
+      everySeconds: hour,
+      retrySeconds: minute,
+      run: () => expireAnalytics({ database }),
     },
     {
       name: "expireUsage",

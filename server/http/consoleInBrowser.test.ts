@@ -55,6 +55,7 @@ const everyPage = {
   ],
   "a site": [
     "overview",
+    "analytics",
     "updates",
     "backups",
     "domains",

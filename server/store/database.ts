@@ -407,6 +407,39 @@ export interface AdvisoryFeedRow {
   problem: string | null;
 }
 
+/** Counts of requests by name. */
+type CountsColumn = ColumnType<Readonly<Record<string, number>>, string, string>;
+
+export interface AnalyticsMinutes {
+  environment_id: string;
+  minute: Date;
+  edge_run: string;
+  counts: CountsColumn;
+}
+
+export interface AnalyticsHours {
+  environment_id: string;
+  hour: Date;
+  counts: CountsColumn;
+}
+
+export interface AnalyticsDays {
+  environment_id: string;
+  day: Date;
+  counts: CountsColumn;
+}
+
+export interface AnalyticsMeasured {
+  step: "minute" | "hour" | "day";
+  begins: Date;
+}
+
+export interface AnalyticsDisk {
+  environment_id: string;
+  hour: Date;
+  disk_bytes: number;
+}
+
 export interface UsageHours {
   environment_id: string;
   hour: Date;
@@ -917,6 +950,11 @@ export interface Tables {
   rollout_items: RolloutItems;
   advisory_ranges: AdvisoryRanges;
   advisory_feed: AdvisoryFeedRow;
+  analytics_minutes: AnalyticsMinutes;
+  analytics_hours: AnalyticsHours;
+  analytics_days: AnalyticsDays;
+  analytics_measured: AnalyticsMeasured;
+  analytics_disk: AnalyticsDisk;
   usage_hours: UsageHours;
   usage_seen: UsageSeen;
   mails: Mails;

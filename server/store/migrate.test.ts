@@ -510,6 +510,11 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     skipped: true,
     problem: true,
   },
+  analytics_minutes: { environment_id: true, minute: true, edge_run: true, counts: true },
+  analytics_hours: { environment_id: true, hour: true, counts: true },
+  analytics_days: { environment_id: true, day: true, counts: true },
+  analytics_measured: { step: true, begins: true },
+  analytics_disk: { environment_id: true, hour: true, disk_bytes: true },
   usage_hours: {
     environment_id: true,
     hour: true,

@@ -7,6 +7,7 @@ import { vulnerabilitiesQuery } from "../api/sites.ts";
 import { dateText } from "../formats.ts";
 import { ButtonLink } from "../parts/ButtonLink.tsx";
 import { Card } from "../parts/Card.tsx";
+import { CompanyTrend } from "../parts/CompanyTrend.tsx";
 import { Loaded } from "../parts/Failure.tsx";
 import { OperationRow } from "../parts/OperationsPanel.tsx";
 import { Page } from "../parts/Page.tsx";
@@ -49,6 +50,7 @@ export function HomePage() {
           )}
         </Loaded>
       </Card>
+      <CompanyTrend companyId={session?.company.id ?? ""} />
       <Card title={texts.home.running}>
         <Loaded query={latest}>{(operations) => <Running operations={operations} />}</Loaded>
       </Card>

@@ -1,3 +1,5 @@
+import * as analytics from "@sitewright/server/app/traffic/analytics.ts";
+import * as clientAnalytics from "@sitewright/server/app/traffic/clientAnalytics.ts";
 import * as edgeCaching from "@sitewright/server/app/traffic/edgeCaching.ts";
 import * as logs from "@sitewright/server/app/traffic/logs.ts";
 import * as mails from "@sitewright/server/app/traffic/mails.ts";
@@ -35,6 +37,20 @@ export const trafficCalls = {
   readLogs: (context, { params, query }) => logs.read(context, params.env_id, query),
   listRefusedStatements: (context, { params }) => refusedStatements.list(context, params.env_id),
   getUsage: (context, { query }) => usage.list(context, query),
+
+  getAnalytics: (context, { params, query }) => analytics.get(context, params.env_id, query),
+  getCompanyAnalytics: (context, { query }) => analytics.ofCompany(context, query),
+  getVisitsAnalytics: (context, { params, query }) => clientAnalytics.visits(context, params.env_id, query),
+  getBandwidthAnalytics: (context, { params, query }) => clientAnalytics.bandwidth(context, params.env_id, query),
+  getDiskSpaceAnalytics: (context, { params, query }) => clientAnalytics.diskSpace(context, params.env_id, query),
+  getVisitsThisMonth: async (context, { params }) => {
+    const { visits } = await clientAnalytics.siteThisMonth(context, params.site_id);
+    return { id: params.site_id, this_month_usage: { visits } };
+  },
+  getBandwidthThisMonth: async (context, { params }) => {
+    const { bytes } = await clientAnalytics.siteThisMonth(context, params.site_id);
+    return { id: params.site_id, this_month_usage: { bandwidth: bytes } };
+  },
 
   listMails: (context, { params, query }) => mails.list(context, params.env_id, query),
   getMail: (context, { params }) => mails.get(context, params.env_id, params.mail_id),

@@ -1,7 +1,7 @@
-import { Alert, SegmentedControl, Tabs } from "@mantine/core";
+import { Alert, Loader, SegmentedControl, Tabs } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import type { ComponentType } from "react";
+import { type ComponentType, lazy, Suspense } from "react";
 import { type Environment, siteQuery } from "../../api/sites.ts";
 import { Loaded } from "../../parts/Failure.tsx";
 import { Page } from "../../parts/Page.tsx";
@@ -19,8 +19,12 @@ import { ToolsTab } from "./ToolsTab.tsx";
 import type { TabProps } from "./tabProps.ts";
 import { UpdatesTab } from "./UpdatesTab.tsx";
 
+// With the charts, which are larger than everything else.
+const AnalyticsTab = lazy(async () => ({ default: (await import("./analytics/AnalyticsTab.tsx")).AnalyticsTab }));
+
 const panels: Readonly<Record<SiteTab, ComponentType<TabProps>>> = {
   overview: OverviewTab,
+  analytics: AnalyticsTab,
   updates: UpdatesTab,
   backups: BackupsTab,
   domains: DomainsTab,
@@ -44,7 +48,7 @@ export function SitePage({ siteId, environment, tab }: SitePageProps) {
   const site = useQuery(siteQuery(siteId));
   const navigate = useNavigate();
   const show = (next: { environment: string; tab: SiteTab }) =>
-    navigate({ to: "/sites/$siteId", params: { siteId }, search: next, replace: true });
+    navigate({ to: "/sites/$siteId", params: { siteId }, search: (now) => ({ ...now, ...next }), replace: true });
   const environments = site.data?.environments ?? [];
   const shown = environments.find(({ id }) => id === environment) ?? liveOf(environments);
   return (
@@ -77,13 +81,15 @@ export function SitePage({ siteId, environment, tab }: SitePageProps) {
                   const Panel = panels[name];
                   return (
                     <Tabs.Panel key={name} value={name} pt="lg">
-                      <Panel
-                        siteId={siteId}
-                        siteName={loaded.display_name}
-                        region={loaded.region}
-                        environment={shown}
-                        environments={loaded.environments}
-                      />
+                      <Suspense fallback={<Loader size="sm" role="status" aria-label={texts.loading} />}>
+                        <Panel
+                          siteId={siteId}
+                          siteName={loaded.display_name}
+                          region={loaded.region}
+                          environment={shown}
+                          environments={loaded.environments}
+                        />
+                      </Suspense>
                     </Tabs.Panel>
                   );
                 })}

@@ -1,6 +1,7 @@
 /** The tabs of a site's page, as its address names them. */
 export const siteTabs = [
   "overview",
+  "analytics",
   "updates",
   "backups",
   "domains",
