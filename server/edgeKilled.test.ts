@@ -1,15 +1,11 @@
 /** The edge process ends in various ways and is started again. */
 import { once } from "node:events";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type EdgeChild, type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
-
-const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0";
-const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36";
 
 async function open(settings: NodeJS.ProcessEnv = {}): Promise<EdgeInstallation> {
   const installation = await openEdgeInstallation(settings);
@@ -47,22 +43,6 @@ async function startWithWorker() {
   return { child: edge.child, workers };
 }
 
-/** What the edge has not reported as stored, and what is in its file. */
-async function analytics() {
-  const got = await ask({ port: 0 }, "/analytics", { method: "POST", body: "null", socketPath: shared.adminSocket });
-  return { visits: visitsIn(JSON.parse(got.body)) };
-}
-
-const visitsInFile = async () =>
-  visitsIn(JSON.parse(await readFile(join(shared.data, "edge", "analytics", "minutes.json"), "utf8")));
-
-interface Minutes {
-  readonly minutes: readonly { readonly environments: Readonly<Record<string, { readonly visits?: number }>> }[];
-}
-
-const visitsIn = ({ minutes }: Minutes): number =>
-  minutes.flatMap(({ environments }) => Object.values(environments)).reduce((sum, { visits = 0 }) => sum + visits, 0);
-
 const expectGone = (pids: readonly number[]) => eventually(() => expect(pids.filter(isAlive)).toEqual([]));
 
 test("a killed edge leaves no worker behind, and the next one serves the table in the file", async () => {
@@ -76,24 +56,6 @@ test("a killed edge leaves no worker behind, and the next one serves the table i
   const page = await frontPage();
   expect(page.status).toBe(200);
   expect(page.body).toContain("<title>Demo</title>");
-});
-
-test("a killed edge leaves its counts of requests to the next one, which counts no visitor again", async () => {
-  const { child } = await startWithWorker();
-  const host = `demo.localhost:${edge.port}`;
-  const visitAs = (userAgent: string) => ask(edge, "/", { host, headers: { "user-agent": userAgent } });
-  const before = (await analytics()).visits;
-  await visitAs(firefox);
-  // Written every ten seconds.
-  await vi.waitFor(async () => expect(await visitsInFile()).toBe(before + 1), { timeout: 60_000 });
-  child.kill("SIGKILL");
-  await once(child, "exit");
-  edge = await shared.start(edge.port);
-  expect((await analytics()).visits).toBe(before + 1);
-  for (const userAgent of [firefox, chrome]) await visitAs(userAgent);
-  edge.child.kill("SIGTERM");
-  await once(edge.child, "exit");
-  expect(await visitsInFile()).toBe(before + 2);
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("on %s it exits with 0, and its workers end", async (signal) => {
