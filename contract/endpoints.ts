@@ -1,5 +1,6 @@
 /** The table of all endpoints. An endpoint that is not listed here does not exist. */
 
+import { compareBackups } from "./backups/backupComparison.ts";
 import { addManualBackup, listBackups, removeBackup, restoreBackup } from "./backups/backups.ts";
 import { listDeletedEnvironments, restoreDeletedEnvironment } from "./backups/deletedEnvironments.ts";
 import { listDeletedSites, restoreDeletedSite } from "./backups/deletedSites.ts";
@@ -228,6 +229,7 @@ export const endpoints = {
   setForceHttps,
   listBackups,
   addManualBackup,
+  compareBackups,
   removeBackup,
   restoreBackup,
   listDeletedSites,

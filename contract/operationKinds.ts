@@ -112,6 +112,11 @@ export const operationKinds = {
     message: "Restoring a backup to environment in progress",
     category: "siteActions",
   },
+  compareRestore: {
+    prefix: "backups:compare-restore-",
+    message: "Comparing a backup with the environment in progress",
+    category: "siteActions",
+  },
   restoreDeletedSite: {
     prefix: "sites:restore-deleted-",
     message: "Restoring deleted site in progress",

@@ -24,7 +24,8 @@ const RuntimeChanged = Type.Object(
   { title: "RuntimeResult", description: "The new runtime." },
 );
 
-const changedFiles = (description: string, count_: number) =>
+/** Files, of which the first hundred are listed. */
+export const changedFiles = (description: string, count_: number) =>
   Type.Object(
     {
       count: count("Number of files.", count_),
@@ -40,26 +41,30 @@ const changedFiles = (description: string, count_: number) =>
     { description },
   );
 
-const PushComparison = Type.Object(
-  {
-    files: Type.Object(
-      {
-        added: changedFiles("Files that the push adds.", 1),
-        changed: changedFiles("Files that the push replaces.", 1),
-        removed: changedFiles("Files that the push removes.", 1),
-      },
-      { description: "Changes of files." },
-    ),
-    rows_lost: Type.Array(
-      Type.Object({
-        table: text("Name of the table.", "wp_posts"),
-        rows: count("Number of rows.", 3),
-      }),
-      { description: "Rows of the target that the source lacks, or has with other content. The push removes them." },
-    ),
-  },
-  { title: "PushComparison", description: "The changes that the push would make." },
-);
+/** `change`: what makes the changes. `source`: what is copied. */
+const comparison = (change: string, source: string, title: string) =>
+  Type.Object(
+    {
+      files: Type.Object(
+        {
+          added: changedFiles(`Files that the ${change} adds.`, 1),
+          changed: changedFiles(`Files that the ${change} replaces.`, 1),
+          removed: changedFiles(`Files that the ${change} removes.`, 1),
+        },
+        { description: "Changes of files." },
+      ),
+      rows_lost: Type.Array(
+        Type.Object({
+          table: text("Name of the table.", "wp_posts"),
+          rows: count("Number of rows.", 3),
+        }),
+        {
+          description: `Rows of the target that the ${source} lacks, or has with other content. The ${change} removes them.`,
+        },
+      ),
+    },
+    { title, description: `The changes that the ${change} would make.` },
+  );
 
 const Download = Type.Object(
   {
@@ -256,7 +261,8 @@ export const operationResults = {
   changePrimaryDomain: Address,
   modifyPhpVersion: PhpVersion,
   changeRuntime: RuntimeChanged,
-  comparePush: PushComparison,
+  comparePush: comparison("push", "source", "PushComparison"),
+  compareRestore: comparison("restore", "backup", "RestoreComparison"),
   addDownloadableBackup: nullable(Download),
   restoreDeletedSite: RestoredEnvironments,
   restoreDeletedEnvironment: RestoredEnvironments,

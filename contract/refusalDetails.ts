@@ -130,6 +130,7 @@ export const refusalDetails = {
   zone_full: { zone: text("Name of the zone.", "example.com"), ...recordSet },
   confirm_needed: { ...recordSet, ...domainId },
   unknown_cursor: fields("after"),
+  parts_contradict: fields("only", "file_list"),
   unknown_backup: fields("backup_id"),
   environment_away: fields("only"),
   wordpress_user_exists: {

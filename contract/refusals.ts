@@ -80,6 +80,9 @@ export const refusalReasons = {
     "The change would make the site or its mail unreachable: it removes all addresses or mail servers of a domain, or makes a domain primary that does not point here. Repeat it with `confirm: true` if that is intended.",
   unknown_cursor: "`after` is not the id of an item of the list; it may have been removed since.",
   unknown_backup: "The company has no such backup, or the backup is not finished.",
+  backup_damaged: "The list of files of one of the backups is missing or damaged in the archives.",
+  parts_contradict:
+    "`only` selects all files or the whole database, `file_list` and `tables` some of them. Send one or the other.",
   being_brought_back: "This deleted site or environment is already being restored.",
   environment_away: "The environment is waiting to be restored. Restore it completely first, without `only`.",
   environment_busy: "The environment is busy with another operation or too many requests; try again soon.",

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
 import { send } from "./http.ts";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
+import { kill } from "./processes.ts";
 import { until } from "./until.ts";
 
 const password = "seven purple tractors sing";
@@ -76,6 +77,20 @@ test("a text is replaced only after this replacement has been previewed", async 
   await page.getByLabel("Replace with").fill("Good morning!");
   await perform.click();
   await page.getByText("The text has been replaced.").waitFor();
+});
+
+test("what was typed outlasts a restart of control, and can be sent then", async () => {
+  await page.getByRole("tab", { name: "Environments" }).click();
+  const name = page.getByLabel("Name of the copy");
+  await name.fill("Staging");
+  await kill(installation.supervisor.pid ?? 0, "control");
+  await until(async () => {
+    const { status } = await send("GET", installation.firstRun.console_url);
+    if (status !== 200) throw new Error(`The console answers ${status}`);
+  }, buildLimits);
+  expect(await name.inputValue()).toBe("Staging");
+  await page.getByRole("button", { name: "Copy", exact: true }).click();
+  await page.getByText("The copy is ready.").waitFor();
 });
 
 test("after signing out, the page wants a password and the old cookie is refused", async () => {

@@ -18,6 +18,7 @@ import type { App } from "./app/context.ts";
 import { addressOf } from "./app/sites/addresses.ts";
 import { moveSites } from "./app/sites/addressMoves.ts";
 import { recordChangedSettings } from "./audit/changedSettings.ts";
+import { compareBackups } from "./control/backupComparison.ts";
 import { warnAboutConfinement } from "./control/confinementWarning.ts";
 import { makeMailDelivery, readAcmeRoots } from "./control/externalServices.ts";
 import { prepareFirstRun } from "./control/firstCompany.ts";
@@ -310,6 +311,7 @@ async function makeApp({
     downloadTokens: makeDownloadTokens(secretKeys),
     keyUse,
     downloadHours: config.downloadHours,
+    compareBackups: compareBackups(services.archives),
     openDownload: (id) => downloads.open(id),
     acmeUrl: config.acmeUrl,
     regions: config.regions,

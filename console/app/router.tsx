@@ -30,10 +30,12 @@ const ApiKeysPage = lazyRouteComponent(() => import("./pages/ApiKeysPage.tsx"), 
 const InstallationPage = lazyRouteComponent(() => import("./pages/operator/InstallationPage.tsx"), "InstallationPage");
 const LabelsPage = lazyRouteComponent(() => import("./pages/sites/LabelsPage.tsx"), "LabelsPage");
 const InvitationPage = lazyRouteComponent(() => import("./pages/InvitationPage.tsx"), "InvitationPage");
+const DeletedSitesPage = lazyRouteComponent(() => import("./pages/DeletedSitesPage.tsx"), "DeletedSitesPage");
 const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), "NewSitePage");
 const PasswordPage = lazyRouteComponent(() => import("./pages/PasswordPage.tsx"), "PasswordPage");
 const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
 const SitesPage = lazyRouteComponent(() => import("./pages/sites/SitesPage.tsx"), "SitesPage");
+const UsagePage = lazyRouteComponent(() => import("./pages/UsagePage.tsx"), "UsagePage");
 const SitePage = lazyRouteComponent(() => import("./pages/site/SitePage.tsx"), "SitePage");
 const DnsPage = lazyRouteComponent(() => import("./pages/dns/DnsPage.tsx"), "DnsPage");
 const ForgottenPasswordPage = lazyRouteComponent(
@@ -147,6 +149,14 @@ const installation = createRoute({
 });
 const newSite = createRoute({ getParentRoute: () => signedIn, path: "/sites/new", component: NewSitePage });
 
+const usage = createRoute({ getParentRoute: () => signedIn, path: "/usage", component: UsagePage });
+
+const deletedSites = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/deleted-sites",
+  component: DeletedSitesPage,
+});
+
 const activity = createRoute({
   getParentRoute: () => signedIn,
   path: "/activity",
@@ -252,6 +262,8 @@ export const router = createRouter({
       sites,
       labels,
       newSite,
+      deletedSites,
+      usage,
       site,
       operation,
       dns,

@@ -1,6 +1,6 @@
 /** All texts of the console, in one place for translation. What the API says is shown in its own words. */
-
 import { analyticsTexts } from "./analyticsTexts.ts";
+import { backupTexts } from "./backupTexts.ts";
 import { companyTexts } from "./companyTexts.ts";
 import { domainTexts } from "./domainTexts.ts";
 import { labelTexts } from "./labelTexts.ts";
@@ -8,12 +8,15 @@ import { operatorTexts } from "./operatorTexts.ts";
 import { overviewTexts } from "./overviewTexts.ts";
 import { paletteTexts } from "./paletteTexts.ts";
 import { peopleTexts } from "./peopleTexts.ts";
+import { pictureTexts } from "./pictureTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
 import { signInTexts } from "./signInTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
+import { siteWorkTexts } from "./siteWorkTexts.ts";
 
 export const texts = {
   ...analyticsTexts,
+  ...backupTexts,
   ...companyTexts,
   ...domainTexts,
   ...labelTexts,
@@ -21,12 +24,15 @@ export const texts = {
   ...overviewTexts,
   ...paletteTexts,
   ...peopleTexts,
+  ...pictureTexts,
   ...settingsTexts,
   ...signInTexts,
   ...siteTexts,
+  ...siteWorkTexts,
   product: "Sitewright",
   loading: "Loading …",
   notConnected: "Sitewright can't be reached. Trying again …",
+  notAnswered: "Sitewright can't be reached. If this was a change, look whether it has been made before you repeat it.",
   retry: "Try again",
   cancel: "Cancel",
   close: "Close",
@@ -110,8 +116,6 @@ export const texts = {
     title: "Create a site",
     name: "Name of the site",
     nameHint: "Only people in your company see it. The site's first address is made from it.",
-    siteTitle: "Title",
-    siteTitleHint: "What visitors see. It can be changed in WordPress.",
     region: "Region",
     language: "Language of WordPress",
     languageHint: "Such as en_US or de_DE.",
@@ -193,8 +197,6 @@ export const texts = {
     damaged: "Damaged",
     restore: "Restore",
     restoreTitle: (date: string) => `Restore the backup of ${date}`,
-    restoreWarning: (environment: string, date: string) =>
-      `Files and database of ${environment} are replaced. Everything that was changed after ${date}, such as orders and comments, is no longer on the site. A backup of the present state is made first.`,
     isDamaged: "This backup is damaged and can't be restored.",
     restoreNamed: (date: string) => `Restore the backup of ${date}`,
   },

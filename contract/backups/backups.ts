@@ -153,10 +153,35 @@ export const BackupRestore = Type.Object(
         description: "Restore only this part and leave the other one unchanged. Default: restore both.",
       }),
     ),
+    file_list: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 4_096 }), {
+        minItems: 1,
+        maxItems: 10_000,
+        description:
+          "Restore only these files and folders, and the `tables` if there are any: paths relative to the site's root. Folders are replaced completely. Not together with `only`.",
+        examples: [["wp-content/themes/garden"]],
+      }),
+    ),
+    tables: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+        minItems: 1,
+        maxItems: 1_000,
+        description:
+          "Restore only these tables, and the files of `file_list` if there are any. Not together with `only`.",
+        examples: [["wp_posts", "wp_postmeta"]],
+      }),
+    ),
     without_backup: Type.Optional(
       Type.Boolean({
         default: false,
         description: "Restore even if the current state can't be backed up first. The current state is then lost.",
+      }),
+    ),
+    dry_run: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          "Change nothing. The operation's result lists the files that a restore would change, and the rows that would be lost.",
       }),
     ),
   },
@@ -169,13 +194,14 @@ export const restoreBackup = endpoint({
   tag: "Backups",
   summary: "Restore a backup",
   description:
-    "Replaces the environment with a backup of any environment of the company. The backup is restored next to the current site and tested while the current site is backed up; then it is switched live at once. If anything fails, the environment stays as it was. If the current site can't be backed up, because it is broken or the archives can't be written to, the operation fails and says so; `without_backup` restores anyway. A restored site that answers with an error is not switched live, unless it is in maintenance mode (503 without a PHP error). Other operations on the target have to wait; other environments are not affected. If the backup is deleted during the restore, the restore fails. An environment that is waiting to be restored after a move of the installation is restored from this backup.",
+    "Replaces the environment with a backup of any environment of the company. The backup is restored next to the current site and tested while the current site is backed up; then it is switched live at once. If anything fails, the environment stays as it was. If the current site can't be backed up, because it is broken or the archives can't be written to, the operation fails and says so; `without_backup` restores anyway. A restored site that answers with an error is not switched live, unless it is in maintenance mode (503 without a PHP error). Other operations on the target have to wait; other environments are not affected. If the backup is deleted during the restore, the restore fails. An environment that is waiting to be restored after a move of the installation is restored from this backup. With `dry_run`, the backup is fetched and compared with the environment.",
   params: Type.Object({ target_env_id: uuid("Id of the environment to restore to.") }),
   body: BackupRestore,
   responses: { 202: { description: "The backup is being restored.", body: Accepted } },
-  refusals: ["unknown_backup", "unknown_user", "environment_away"],
+  refusals: ["unknown_backup", "unknown_user", "environment_away", "parts_contradict", "file_outside_root"],
   verb: "write",
   resource: { kind: "environment", from: "params.target_env_id" },
   changesLive: true,
   operation: "restoreBackup",
+  dryRunOperation: "compareRestore",
 });

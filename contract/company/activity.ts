@@ -41,6 +41,7 @@ export const activityTypes = [
   "addDownloadableBackup",
   "removeBackup",
   "restoreBackup",
+  "compareRestore",
   "restoreDeletedSite",
   "restoreDeletedEnvironment",
   "proveBackup",

@@ -11,6 +11,7 @@ import type { SiteTasks } from "@sitewright/server/operations/steps/siteTasks.ts
 import type { PackageSource } from "@sitewright/server/packages/source.ts";
 import type { Sealer } from "@sitewright/server/sealing.ts";
 import type { BackupLists } from "@sitewright/server/store/backups/backupList.ts";
+import type { FinishedBackup } from "@sitewright/server/store/backups/finishedBackup.ts";
 import type { BatchedRead } from "@sitewright/server/store/batchedRead.ts";
 import type { Actor, Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { CompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
@@ -19,6 +20,7 @@ import type { SiteRecord } from "@sitewright/server/store/sites/sites.ts";
 import type { Snapshots } from "@sitewright/server/store/snapshots.ts";
 import type { Pool } from "pg";
 import type { ScreenshotStore } from "../screenshots/screenshots.ts";
+import type { BackupDifferences } from "./backups/backupDifferences.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
 import type { Identities } from "./company/identities.ts";
@@ -123,6 +125,8 @@ export interface App {
   readonly downloadHours: number;
   /** Decrypts results that an operation has sealed. */
   readonly sealer: Sealer;
+  /** The files that differ between two backups. Null if a list of files is damaged. */
+  readonly compareBackups: (before: FinishedBackup, after: FinishedBackup) => Promise<BackupDifferences | null>;
   /** Opens the zip of a downloadable backup. Null if there is none. */
   readonly openDownload: (id: string) => Promise<OpenDownload | null>;
   /** The certificate authority's directory, or null if no certificates are ordered. */

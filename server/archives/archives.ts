@@ -6,6 +6,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { KeySource } from "../keyFile.ts";
 import type { Blobs } from "./blobs.ts";
+import { compareManifests, type FileDifferences } from "./compareManifests.ts";
 import { BackupDamaged, load, loadManifest, readLost } from "./load.ts";
 import { splitNames } from "./manifest.ts";
 import { ObjectStoreFailure } from "./objectStoreFailure.ts";
@@ -51,6 +52,11 @@ export interface Archives {
   restore(backup: KeptBackup, folder: string, isWanted: (path: string) => boolean, signal: AbortSignal): Promise<void>;
   /** The size of each top-level folder. Reads only the list of files. Rejects with `BackupDamaged`. */
   sizes(backup: KeptBackup, signal: AbortSignal): Promise<ReadonlyMap<string, number>>;
+  /**
+   * The files below `folder` that differ. Reads only the lists of files. A file of the same size and time counts as the same.
+   * Rejects with `BackupDamaged`.
+   */
+  compare(before: KeptBackup, after: KeptBackup, folder: string, signal: AbortSignal): Promise<FileDifferences>;
   /** Whether the store lists all packs that the backup needs, with their original length. Reads no packs. */
   isIntact(backup: ArchivedBackup, signal: AbortSignal): Promise<boolean>;
   /** Rejects if the store can't be written to. `name` must be unique; calls with the same name leave nothing behind. */
@@ -199,6 +205,10 @@ export function openArchives({ blobs, keys, indexOf, work, removeFolder }: Archi
         sizes.set(first, (sizes.get(first) ?? 0) + bytes);
       }
       return sizes;
+    },
+    compare: async (before, after, folder, signal) => {
+      const manifestOf = (backup: KeptBackup) => loadManifest(splitNames(backup.manifest), optionsFor(backup, signal));
+      return compareManifests(await manifestOf(before), await manifestOf(after), folder);
     },
     requireWritable: (name, signal) => requireWritable(blobs, `probes/${name}`, signal),
     isIntact: async (backup, signal) => (await findMissing(backup, signal)).length === 0,

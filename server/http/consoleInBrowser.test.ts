@@ -1,15 +1,13 @@
 /** The console in Chromium, with its Content-Security-Policy. */
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { builtConsole } from "./testing/console.ts";
+import { problemsOf, signIn } from "./testing/consolePages.ts";
 import { chosen, peopleOf } from "./testing/people.ts";
 import { startTestServer, type TestServer } from "./testing/server.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let server: TestServer & AsyncDisposable;
 let browser: Browser;
 let origin: string;
@@ -25,24 +23,13 @@ afterAll(async () => {
   await server?.[Symbol.asyncDispose]();
 });
 
-/** The problems that axe finds by all rules, or by one, with the elements. */
-function problemsOf(page: Page, rule?: string): Promise<unknown> {
-  const options = rule === undefined ? {} : { runOnly: [rule] };
-  const script = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`;
-  return page.evaluate(`${axe}; ${script}`);
-}
-
-async function signIn(page: Page, email: string): Promise<void> {
-  await page.getByLabel("E-mail address").fill(email);
-  await page.getByLabel("Password", { exact: true }).fill(chosen);
-  await page.getByRole("button", { name: "Sign in" }).click();
-}
-
 const everyPage = {
   "the company": [
     "/",
     "/sites",
     "/sites/new",
+    "/deleted-sites",
+    "/usage",
     "/fleet?tab=vulnerabilities",
     "/fleet?tab=plugins",
     "/fleet?tab=rollouts",
@@ -97,7 +84,7 @@ it.each(["the company", "a site"] as const)(
       await page.waitForLoadState("networkidle");
       const problems = [path, await problemsOf(page), await page.evaluate("document.documentElement.scrollWidth")];
       await page.emulateMedia({ colorScheme: "dark" });
-      found.push([...problems, await problemsOf(page, "color-contrast")]);
+      found.push([...problems, await problemsOf(page, { rule: "color-contrast" })]);
       await page.emulateMedia({ colorScheme: "light" });
     }
     expect(found).toEqual(found.map((row) => [Object(row)[0], [], 390, []]));

@@ -3,6 +3,7 @@ import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 import { addDownloadableBackup } from "./backups/addDownloadableBackup.ts";
 import { addManualBackup } from "./backups/addManualBackup.ts";
 import { addScheduledBackup } from "./backups/addScheduledBackup.ts";
+import { compareRestore } from "./backups/compareRestore.ts";
 import { rebuildEnvironment } from "./backups/rebuildEnvironment.ts";
 import { removeBackup } from "./backups/removeBackup.ts";
 import { restoreBackup } from "./backups/restoreBackup.ts";
@@ -60,6 +61,7 @@ export function operationDefinitions(services: Services): OperationDefinitions {
     addDownloadableBackup: addDownloadableBackup(services),
     removeBackup: removeBackup(services),
     restoreBackup: restoreBackup(services),
+    compareRestore: compareRestore(services),
     restoreDeletedSite: restoreDeleted(services, "restoreDeletedSite"),
     restoreDeletedEnvironment: restoreDeleted(services, "restoreDeletedEnvironment"),
     proveBackup: testRestore(services),

@@ -6,6 +6,7 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import type { EnvironmentRef } from "@sitewright/runtimes/runtime.ts";
+import type { SomeParts } from "../operations/backups/restoreBackup.ts";
 import type { OperationRequest } from "../operations/engine/accept.ts";
 import type { Subject } from "../operations/faults/testing/crashHarness.ts";
 import { backUp } from "../operations/steps/backup.ts";
@@ -139,10 +140,10 @@ export const removingBackup: Subject = {
   undone: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
 };
 
-async function prepareRestore(world: World, withoutBackup: boolean): Promise<OperationRequest> {
+async function prepareRestore(world: World, withoutBackup: boolean, some?: SomeParts): Promise<OperationRequest> {
   const { site, backup } = await backedUpSite(world);
   const { environment: target, address } = site;
-  const restored = { backupId: backup.id, backupName: "Then", only: null, withoutBackup };
+  const restored = { backupId: backup.id, backupName: "Then", only: null, withoutBackup, ...(some && { some }) };
   const input = { token: randomUUID(), target, address, ...restored };
   return requestOn(site, "restoreBackup", input);
 }
@@ -151,6 +152,26 @@ export const restoringBackup: Subject = {
   kind: "restoreBackup",
   prepare: (world) => prepareRestore(world, false),
   finished: (world, request) => differences(world, request, { ownFile: "then", backups: 2 }),
+  undone: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
+};
+
+/** Restores one file, for which the site's own other files are copied. */
+export const restoringFile: Subject = {
+  kind: "restoreBackup",
+  prepare: (world) => prepareRestore(world, false, { files: ["own.txt"], database: "none" }),
+  finished: restoringBackup.finished,
+  undone: restoringBackup.undone,
+};
+
+/** Previews a restore. The environment stays as it is, whether the preview succeeds or fails. */
+export const comparingRestore: Subject = {
+  kind: "compareRestore",
+  prepare: async (world) => {
+    const { site, backup } = await backedUpSite(world);
+    const { environment: target, address } = site;
+    return requestOn(site, "compareRestore", { backupId: backup.id, target, address, only: null });
+  },
+  finished: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
   undone: (world, request) => differences(world, request, { ownFile: "now", backups: 1 }),
 };
 

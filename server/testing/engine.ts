@@ -81,6 +81,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     addDownloadableBackup: addSite,
     removeBackup: addSite,
     restoreBackup: addSite,
+    compareRestore: addSite,
     restoreDeletedSite: addSite,
     restoreDeletedEnvironment: addSite,
     proveBackup: addSite,

@@ -1,4 +1,5 @@
 /** What a call of the API can fail with. */
+import { texts } from "../texts.ts";
 
 /** A fault of one field, as the API reports it. */
 export interface FieldFault {
@@ -18,7 +19,7 @@ export class ApiFailure extends Error {
   readonly retryAfter: number | null;
 
   constructor(status: number, body: unknown, retryAfter: number | null = null) {
-    super(textAt(body, "message") ?? `HTTP ${status}`);
+    super(textAt(body, "message") ?? (status === 0 ? texts.notAnswered : `HTTP ${status}`));
     this.name = "ApiFailure";
     this.status = status;
     const data = fieldOf(body, "data");

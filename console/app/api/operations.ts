@@ -31,6 +31,22 @@ export const failedOperations = queryOptions({
   },
 });
 
+const updates = ["updatePlugin", "updatePlugins", "updateTheme", "updateThemes", "updateWordPress"];
+
+/** Whether it updates WordPress, plugins or themes, and may have compared screenshots. */
+export const isUpdate = ({ kind }: { readonly kind: string }): boolean => updates.includes(kind);
+
+/** The latest updates of an environment. */
+export const updatesQuery = (environmentId: string) =>
+  queryOptions({
+    queryKey: [...listKey, "updates", environmentId],
+    queryFn: async ({ signal }) => {
+      const query = { env_id: environmentId, limit: 100 };
+      const { company } = await answerOf(api.GET("/operations", { params: { query }, signal }));
+      return company.operations.items.filter(isUpdate);
+    },
+  });
+
 /** An operation as it is followed. */
 export interface Followed {
   readonly state: "running" | "succeeded" | "failed";
@@ -47,7 +63,7 @@ export interface Followed {
   readonly address: string | null;
   /** What a search and replace found. Null: it is another operation, or it has not succeeded. */
   readonly replaced: Schemas["ReplacementResult"] | null;
-  /** What a push would change. Null: it is another operation, or it has not succeeded. */
+  /** What a push or a restore would change. Null: it is another operation, or it has not succeeded. */
   readonly compared: Schemas["PushComparison"] | null;
   /** What an import of a zone file did. Null: it is another operation, or it has not succeeded. */
   readonly imported: Schemas["ZoneImportResult"] | null;
@@ -75,7 +91,7 @@ export const followedOperation = (id: string) =>
         ...followed(response.status, operation),
         replaced:
           success?.kind === "searchAndReplace" || success?.kind === "previewSearchAndReplace" ? success.result : null,
-        compared: success?.kind === "comparePush" ? success.result : null,
+        compared: success?.kind === "comparePush" || success?.kind === "compareRestore" ? success.result : null,
         imported: success?.kind === "importZoneFile" ? success.result : null,
         printed: success?.kind === "runWpCli" ? success.result : (failure?.result ?? null),
       };

@@ -1185,6 +1185,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/sites/environments/backups/{backup_id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["compareBackups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sites/environments/backups/{backup_id}": {
         parameters: {
             query?: never;
@@ -2117,11 +2133,47 @@ export interface components {
             damage: string | null;
             size_bytes: number;
         };
+        BackupComparison: {
+            files: {
+                added: {
+                    count: number;
+                    bytes: number;
+                    listed: {
+                        path: string;
+                        bytes: number;
+                    }[];
+                };
+                changed: {
+                    count: number;
+                    bytes: number;
+                    listed: {
+                        path: string;
+                        bytes: number;
+                    }[];
+                };
+                removed: {
+                    count: number;
+                    bytes: number;
+                    listed: {
+                        path: string;
+                        bytes: number;
+                    }[];
+                };
+            };
+            tables: {
+                table: string;
+                before: number | null;
+                after: number | null;
+            }[] | null;
+        };
         BackupRestore: {
             backup_id: number;
             notified_user_id?: string;
             only?: "files" | "database";
+            file_list?: string[];
+            tables?: string[];
             without_backup?: boolean;
+            dry_run?: boolean;
         };
         BlockingOperation: {
             operation_id: string;
@@ -2679,7 +2731,7 @@ export interface components {
                 kind: components["schemas"]["OperationKind"];
             };
         };
-        OperationKind: "addSite" | "addPlainSite" | "cloneSite" | "deleteSite" | "resetSite" | "addEnvironment" | "addPlainEnvironment" | "cloneEnvironment" | "deleteEnvironment" | "pushEnvironment" | "comparePush" | "modifyPhpVersion" | "changeRuntime" | "changeEnvironmentPhpAllocation" | "changeSitePhpAllocation" | "changeEnvironmentLimits" | "restartPhp" | "clearCache" | "clearEdgeCache" | "updateEdgeCacheStatus" | "addManualBackup" | "addScheduledBackup" | "addDownloadableBackup" | "removeBackup" | "restoreBackup" | "restoreDeletedSite" | "restoreDeletedEnvironment" | "proveBackup" | "rebuildEnvironment" | "searchAndReplace" | "previewSearchAndReplace" | "updatePlugin" | "updatePlugins" | "updateTheme" | "updateThemes" | "updateWordPress" | "addDomain" | "deleteDomain" | "changePrimaryDomain" | "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord" | "restoreZoneVersion" | "importZoneFile" | "runWpCli";
+        OperationKind: "addSite" | "addPlainSite" | "cloneSite" | "deleteSite" | "resetSite" | "addEnvironment" | "addPlainEnvironment" | "cloneEnvironment" | "deleteEnvironment" | "pushEnvironment" | "comparePush" | "modifyPhpVersion" | "changeRuntime" | "changeEnvironmentPhpAllocation" | "changeSitePhpAllocation" | "changeEnvironmentLimits" | "restartPhp" | "clearCache" | "clearEdgeCache" | "updateEdgeCacheStatus" | "addManualBackup" | "addScheduledBackup" | "addDownloadableBackup" | "removeBackup" | "restoreBackup" | "compareRestore" | "restoreDeletedSite" | "restoreDeletedEnvironment" | "proveBackup" | "rebuildEnvironment" | "searchAndReplace" | "previewSearchAndReplace" | "updatePlugin" | "updatePlugins" | "updateTheme" | "updateThemes" | "updateWordPress" | "addDomain" | "deleteDomain" | "changePrimaryDomain" | "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord" | "restoreZoneVersion" | "importZoneFile" | "runWpCli";
         OperationProgress: {
             idSite?: string;
             idEnv?: string;
@@ -2704,6 +2756,9 @@ export interface components {
             }) | (components["schemas"]["OperationProgress"] & {
                 kind: "comparePush";
                 result: components["schemas"]["PushComparison"];
+            }) | (components["schemas"]["OperationProgress"] & {
+                kind: "compareRestore";
+                result: components["schemas"]["RestoreComparison"];
             }) | (components["schemas"]["OperationProgress"] & {
                 kind: "addDownloadableBackup";
                 result: components["schemas"]["DownloadResult"] | null;
@@ -3017,6 +3072,38 @@ export interface components {
                 place: string;
                 from: string;
                 to: string;
+            }[];
+        };
+        RestoreComparison: {
+            files: {
+                added: {
+                    count: number;
+                    bytes: number;
+                    listed: {
+                        path: string;
+                        bytes: number;
+                    }[];
+                };
+                changed: {
+                    count: number;
+                    bytes: number;
+                    listed: {
+                        path: string;
+                        bytes: number;
+                    }[];
+                };
+                removed: {
+                    count: number;
+                    bytes: number;
+                    listed: {
+                        path: string;
+                        bytes: number;
+                    }[];
+                };
+            };
+            rows_lost: {
+                table: string;
+                rows: number;
             }[];
         };
         RestoreResult: {
@@ -9302,6 +9389,66 @@ export interface operations {
             503: components["responses"]["ServiceUnavailable"];
         };
     };
+    compareBackups: {
+        parameters: {
+            query: {
+                with: string;
+            };
+            header?: {
+                "If-None-Match"?: components["parameters"]["If-None-Match"];
+            };
+            path: {
+                backup_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        comparison: components["schemas"]["BackupComparison"];
+                    };
+                };
+            };
+            304: components["responses"]["NotModified"];
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                    "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                    "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        message: string;
+                        status: 400;
+                        data: components["schemas"]["Faults"] | {
+                            code: "unknown_backup" | "backup_damaged";
+                            fields?: string[];
+                        };
+                    };
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["ContentTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["InternalError"];
+            503: components["responses"]["ServiceUnavailable"];
+        };
+    };
     removeBackup: {
         parameters: {
             query?: never;
@@ -9385,8 +9532,9 @@ export interface operations {
                         message: string;
                         status: 400;
                         data: components["schemas"]["Faults"] | {
-                            code: "unknown_backup" | "unknown_user" | "environment_away" | "idempotency_key_reused" | "idempotency_key_malformed" | "when_busy_malformed";
+                            code: "unknown_backup" | "unknown_user" | "environment_away" | "parts_contradict" | "file_outside_root" | "idempotency_key_reused" | "idempotency_key_malformed" | "when_busy_malformed";
                             fields?: string[];
+                            path?: string;
                         };
                     };
                 };

@@ -1,7 +1,8 @@
-import { Badge, Button, Group, Paper, Select, Stack, Text } from "@mantine/core";
+import { Anchor, Badge, Button, Group, Paper, Select, Stack, Text } from "@mantine/core";
 import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { answerOf, api, type Schemas } from "../api/client.ts";
+import type { paths } from "../api/schema.d.ts";
 import { useSignedIn } from "../api/session.ts";
 import { dateText } from "../formats.ts";
 import { EmptyState } from "../parts/EmptyState.tsx";
@@ -10,6 +11,7 @@ import { Page } from "../parts/Page.tsx";
 import { texts } from "../texts.ts";
 
 const at = texts.activity;
+const words = texts.activityExport;
 type Entry = Schemas["ActivityEntry"];
 export type ActivityCategory = keyof typeof at.categories;
 
@@ -46,7 +48,7 @@ export function ActivityPage({ category }: { readonly category: ActivityCategory
   const log = useInfiniteQuery(activityQuery(company, category));
   const entries = log.data?.pages.flat() ?? [];
   return (
-    <Page title={at.title}>
+    <Page title={at.title} actions={<ActivityExport company={company} />}>
       <Select
         label={at.category}
         maw={320}
@@ -81,6 +83,22 @@ export function ActivityPage({ category }: { readonly category: ActivityCategory
         </Button>
       )}
     </Page>
+  );
+}
+
+/** Links to files with all entries. */
+function ActivityExport({ company }: { readonly company: string }) {
+  const path: keyof paths = "/company/{id}/activity-logs/export";
+  const address = `/v2${path.replace("{id}", company)}`;
+  return (
+    <>
+      <Anchor href={`${address}?format=csv`} download size="sm">
+        {words.csv}
+      </Anchor>
+      <Anchor href={`${address}?format=jsonl`} download size="sm">
+        {words.jsonLines}
+      </Anchor>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Alert, Badge, Checkbox, Group, Stack, Table, Text, TextInput } from "@mantine/core";
 import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { type ComponentType, useState } from "react";
 import { answerOf, api, type Schemas } from "../api/client.ts";
 import { may, useSignedIn } from "../api/session.ts";
 import { dateText } from "../formats.ts";
@@ -15,8 +15,10 @@ import { Failure, Loaded } from "../parts/Failure.tsx";
 import { Page } from "../parts/Page.tsx";
 import { useApiForm } from "../parts/useApiForm.ts";
 import { texts } from "../texts.ts";
+import { AddressesDialog, RotationDialog } from "./ApiKeyDialogs.tsx";
 
 const at = texts.apiKeys;
+const words = texts.keyChanges;
 type ApiKey = Schemas["ApiKey"];
 
 const apiKeysQuery = (company: string) =>
@@ -99,14 +101,14 @@ function NewKey({ company }: { readonly company: string }) {
 const colors = { active: "green", revoked: "gray", expired: "gray" } as const;
 
 function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonly company: string }) {
-  const [chosen, choose] = useState<ApiKey | null>(null);
+  const [chosen, choose] = useState<{ readonly key: ApiKey; readonly Dialog: ComponentType<DialogProps> } | null>(null);
   return (
     <>
       <DataTable
         label={at.list}
         columns={[at.name, at.state, at.lastUsed, at.expires]}
         actions={at.revoke}
-        minWidth={520}
+        minWidth={720}
       >
         {keys.map((key) => (
           <Table.Tr key={key.id}>
@@ -119,32 +121,43 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
             <Table.Td>{key.last_used_at === null ? at.never : dateText(key.last_used_at)}</Table.Td>
             <Table.Td>{key.expires_at === null ? at.never : dateText(key.expires_at)}</Table.Td>
             <Table.Td ta="right">
-              {key.status === "active" && (
-                <ActionButton
-                  size="compact-sm"
-                  variant="default"
-                  onClick={() => choose(key)}
-                  aria-label={at.revokeNamed(key.name)}
-                >
-                  {at.revoke}
-                </ActionButton>
-              )}
+              {key.status === "active" && <KeyActions apiKey={key} choose={(Dialog) => choose({ key, Dialog })} />}
             </Table.Td>
           </Table.Tr>
         ))}
       </DataTable>
-      {chosen !== null && <Revocation apiKey={chosen} company={company} close={() => choose(null)} />}
+      {chosen !== null && <chosen.Dialog apiKey={chosen.key} company={company} close={() => choose(null)} />}
     </>
   );
 }
 
-interface RevocationProps {
+interface DialogProps {
   readonly apiKey: ApiKey;
   readonly company: string;
   readonly close: () => void;
 }
 
-function Revocation({ apiKey, company, close }: RevocationProps) {
+interface KeyActionsProps {
+  readonly apiKey: ApiKey;
+  readonly choose: (dialog: ComponentType<DialogProps>) => void;
+}
+
+function KeyActions({ apiKey: { name, replaced_by: successor }, choose }: KeyActionsProps) {
+  const buttonOf = (label: string, named: string, dialog: ComponentType<DialogProps>) => (
+    <ActionButton size="compact-sm" variant="default" aria-label={named} onClick={() => choose(dialog)}>
+      {label}
+    </ActionButton>
+  );
+  return (
+    <Group gap="xs" justify="end" wrap="nowrap">
+      {buttonOf(words.change, words.changeNamed(name), AddressesDialog)}
+      {successor === null && buttonOf(words.rotate, words.rotateNamed(name), RotationDialog)}
+      {buttonOf(at.revoke, at.revokeNamed(name), Revocation)}
+    </Group>
+  );
+}
+
+function Revocation({ apiKey, company, close }: DialogProps) {
   const client = useQueryClient();
   const revoke = useMutation({
     mutationFn: () => {

@@ -1,4 +1,4 @@
-import { Button, Fieldset, Group, PasswordInput, Select, Stack, TextInput } from "@mantine/core";
+import { Checkbox, Group, Select, Stack, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -8,36 +8,38 @@ import { regionsQuery } from "../api/sites.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
 import { CurlButton } from "../parts/CurlButton.tsx";
 import { Failure } from "../parts/Failure.tsx";
-import { newPassword } from "../parts/newPassword.ts";
 import { Page } from "../parts/Page.tsx";
 import { useApiForm } from "../parts/useApiForm.ts";
+import { newWordPress, WordPressFields, wordPressBody, wordPressFaults } from "../parts/WordPressFields.tsx";
 import { texts } from "../texts.ts";
 
 const at = texts.newSite;
 
-/** A new site with WordPress. Continues on the page of the operation. */
+/** A new site, usually with WordPress. Continues on the page of the operation. */
 export function NewSitePage() {
   const session = useSignedIn();
   const company = session?.company.id ?? "";
   const regions = useQuery(regionsQuery(company));
   const navigate = useNavigate();
   const client = useQueryClient();
+  const initialValues = { display_name: "", region: "", isPlain: false, ...newWordPress(session) };
+  const plainBody = ({ display_name, region }: typeof initialValues) => ({ company, display_name, region });
+  const bodyOf = (values: typeof initialValues) => ({
+    ...plainBody(values),
+    install_mode: "new" as const,
+    ...wordPressBody(values),
+  });
   const { form, isSending, error, submit } = useApiForm({
-    initialValues: {
-      display_name: "",
-      site_title: "",
-      region: "",
-      wp_language: "en_US",
-      admin_user: session?.user.first_name.toLowerCase() ?? "",
-      admin_email: session?.user.email ?? "",
-      admin_password: "",
-    },
-    send: (values) => answerOf(api.POST("/sites", { body: { company, install_mode: "new", ...values } })),
+    initialValues,
+    send: (values) =>
+      values.isPlain
+        ? answerOf(api.POST("/sites/plain", { body: plainBody(values) }))
+        : answerOf(api.POST("/sites", { body: bodyOf(values) })),
     done: ({ operation_id: operationId }) => {
       void client.invalidateQueries({ queryKey: ["operations"] });
       void navigate({ to: "/operations/$operationId", params: { operationId } });
     },
-    fields: { site_name_taken: "display_name", unknown_region: "region", unknown_language: "wp_language" },
+    fields: { ...wordPressFaults, site_name_taken: "display_name", unknown_region: "region" },
   });
   const first = regions.data?.[0]?.region;
   const { setFieldValue, values } = form;
@@ -55,43 +57,19 @@ export function NewSitePage() {
             autoComplete="off"
             {...form.getInputProps("display_name")}
           />
-          <TextInput
-            label={at.siteTitle}
-            description={at.siteTitleHint}
-            autoComplete="off"
-            {...form.getInputProps("site_title")}
-          />
           <Select
             label={at.region}
             data={regions.data?.map(({ region, name }) => ({ value: region, label: name })) ?? []}
             allowDeselect={false}
             {...form.getInputProps("region")}
           />
-          <TextInput
-            label={at.language}
-            description={at.languageHint}
-            autoComplete="off"
-            {...form.getInputProps("wp_language")}
-          />
-          <Fieldset legend={at.administrator}>
-            <Stack>
-              <TextInput label={at.user} autoComplete="off" {...form.getInputProps("admin_user")} />
-              <TextInput label={at.email} type="email" autoComplete="off" {...form.getInputProps("admin_email")} />
-              <PasswordInput
-                label={at.password}
-                description={at.passwordHint}
-                autoComplete="new-password"
-                {...form.getInputProps("admin_password")}
-              />
-              <Button
-                variant="default"
-                style={{ alignSelf: "start" }}
-                onClick={() => setFieldValue("admin_password", newPassword())}
-              >
-                {at.generate}
-              </Button>
-            </Stack>
-          </Fieldset>
+          <Checkbox label={texts.wordpress.isPlain} {...form.getInputProps("isPlain", { type: "checkbox" })} />
+          {!values.isPlain && (
+            <WordPressFields
+              inputOf={(name, options) => form.getInputProps(name, options)}
+              setPassword={(password) => setFieldValue("admin_password", password)}
+            />
+          )}
           <Group>
             <ActionButton
               type="submit"
@@ -100,7 +78,11 @@ export function NewSitePage() {
             >
               {at.submit}
             </ActionButton>
-            <CurlButton method="POST" path="/sites" body={{ company, install_mode: "new", ...values }} />
+            <CurlButton
+              method="POST"
+              path={values.isPlain ? "/sites/plain" : "/sites"}
+              body={values.isPlain ? plainBody(values) : bodyOf(values)}
+            />
           </Group>
         </Stack>
       </form>

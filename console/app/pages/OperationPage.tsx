@@ -1,11 +1,12 @@
 import { Alert, Anchor, Button, Group, Paper, Progress, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
-import { type Followed, followedOperation } from "../api/operations.ts";
+import { type Followed, followedOperation, isUpdate } from "../api/operations.ts";
 import { durationText } from "../formats.ts";
 import { ButtonLink } from "../parts/ButtonLink.tsx";
 import { CopyId } from "../parts/CopyId.tsx";
 import { Loaded } from "../parts/Failure.tsx";
+import { OperationPictures } from "../parts/OperationPictures.tsx";
 import { StateBadge } from "../parts/OperationsPanel.tsx";
 import { Page } from "../parts/Page.tsx";
 import { kindText, texts } from "../texts.ts";
@@ -25,6 +26,9 @@ export function OperationPage({ operationId }: { readonly operationId: string })
   return (
     <Page title={operation.data === undefined ? at.title : kindText(operation.data.kind)}>
       <Loaded query={operation}>{(followed) => <Course operation={followed} />}</Loaded>
+      {operation.data !== undefined && hasEnded && isUpdate(operation.data) && (
+        <OperationPictures operationId={operationId} />
+      )}
       <CopyId value={operationId} name={at.title} />
     </Page>
   );

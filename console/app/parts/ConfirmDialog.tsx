@@ -1,6 +1,6 @@
-/** Before something that can't be undone: says what happens, and wants a name typed. */
+/** Says what happens before it does. Wants a name typed before something that can't be undone. */
 import { Group, Modal, Stack, Text, TextInput } from "@mantine/core";
-import { type ComponentProps, useState } from "react";
+import { type ComponentProps, type ReactNode, useState } from "react";
 import { texts } from "../texts.ts";
 import { ActionButton } from "./ActionButton.tsx";
 import { CurlButton } from "./CurlButton.tsx";
@@ -10,18 +10,21 @@ interface ConfirmDialogProps {
   readonly title: string;
   /** A sentence about the data that would be lost. */
   readonly warning: string;
-  /** To be typed. */
-  readonly name: string;
+  /** To be typed. Null: nothing, because it can be undone. */
+  readonly name: string | null;
   /** On the button. */
   readonly verb: string;
   readonly mutation: { readonly isPending: boolean; readonly error: Error | null; readonly mutate: () => void };
   readonly close: () => void;
   readonly request: ComponentProps<typeof CurlButton>;
+  /** Choices, above the field for the name. */
+  readonly children?: ReactNode;
 }
 
-export function ConfirmDialog({ title, warning, name, verb, mutation, close, request }: ConfirmDialogProps) {
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, warning, name, verb, mutation, close, request, children } = props;
   const [typed, setTyped] = useState("");
-  const isConfirmed = typed.trim() === name.trim();
+  const isConfirmed = name === null || typed.trim() === name.trim();
   return (
     <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": texts.close }}>
       <form
@@ -32,18 +35,21 @@ export function ConfirmDialog({ title, warning, name, verb, mutation, close, req
       >
         <Stack>
           <Text size="sm">{warning}</Text>
+          {children}
           <Failure error={mutation.error} />
-          <TextInput
-            label={texts.confirm.type(name)}
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-            autoComplete="off"
-            data-autofocus
-          />
+          {name !== null && (
+            <TextInput
+              label={texts.confirm.type(name)}
+              value={typed}
+              onChange={(event) => setTyped(event.currentTarget.value)}
+              autoComplete="off"
+              data-autofocus
+            />
+          )}
           <Group>
             <ActionButton
               type="submit"
-              color="red.9"
+              {...(name !== null && { color: "red.9" })}
               loading={mutation.isPending}
               reason={isConfirmed ? null : texts.confirm.first}
             >

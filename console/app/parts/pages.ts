@@ -8,6 +8,7 @@ const pages = [
   { to: "/sites", label: texts.navigation.sites, needs: null },
   { to: "/fleet", label: texts.navigation.fleet, needs: null },
   { to: "/dns", label: texts.navigation.dns, needs: null },
+  { to: "/usage", label: texts.usage.title, needs: null },
   { to: "/people", label: texts.navigation.people, needs: "see_users" },
   { to: "/activity", label: texts.navigation.activity, needs: null },
   { to: "/api-keys", label: texts.navigation.apiKeys, needs: "see_keys" },

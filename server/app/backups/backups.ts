@@ -3,12 +3,13 @@ import { randomUUID } from "node:crypto";
 import type { BackupRestore, ManualBackup } from "@sitewright/contract/backups/backups.ts";
 import { deleteSite } from "@sitewright/contract/sites/sites.ts";
 import type { AddManualBackupInput } from "@sitewright/server/operations/backups/addManualBackup.ts";
+import type { CompareRestoreInput } from "@sitewright/server/operations/backups/compareRestore.ts";
 import type { RemoveBackupInput } from "@sitewright/server/operations/backups/removeBackup.ts";
-import type { RestoreBackupInput } from "@sitewright/server/operations/backups/restoreBackup.ts";
+import type { RestoreBackupInput, SomeParts } from "@sitewright/server/operations/backups/restoreBackup.ts";
 import type { BackupList } from "@sitewright/server/store/backups/backupList.ts";
 import { type BackupFacts, backupForOperation } from "@sitewright/server/store/backups/backups.ts";
 import { isUserOf } from "@sitewright/server/store/company/users.ts";
-import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
+import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { type EnvironmentFacts, environmentForOperation } from "@sitewright/server/store/sites/environmentStates.ts";
 import type { Static } from "typebox";
 import { hasRole, sitesInScope } from "../company/access.ts";
@@ -17,6 +18,7 @@ import { NotAllowed, NotFound, Refused } from "../failures.ts";
 import { unknownCursor } from "../lists.ts";
 import { addressOf } from "../sites/addresses.ts";
 import { environmentInput } from "../sites/environmentInput.ts";
+import { requireInside } from "../sites/push.ts";
 import { rebuildRequest } from "./rebuild.ts";
 
 interface BackupQuery {
@@ -106,27 +108,34 @@ export function restore(
   environmentId: string,
   request: Static<typeof BackupRestore>,
 ): Promise<string> {
+  const some = someParts(request);
   return context.inTransaction(async (transaction) => {
     const target = await requireEnvironment(transaction, environmentId);
     const backup = await requireBackup(context, transaction, request.backup_id);
     await checkUser(context, transaction, request.notified_user_id);
-    if (target.awaits_rebuild) return rebuild(context, transaction, target, backup, request.only);
+    if (target.awaits_rebuild) return rebuild(context, transaction, target, backup, request);
+    const input = {
+      backupId: backup.id,
+      target: environmentInput(target),
+      address: addressOf(context.settings, target),
+      only: request.only ?? null,
+      ...(some !== null && { some }),
+    } satisfies CompareRestoreInput;
     const { operationId } = await context.acceptOperation(transaction, {
-      kind: "restoreBackup",
+      kind: request.dry_run ? "compareRestore" : "restoreBackup",
       companyId: target.company_id,
       siteId: target.site_id,
       environmentId: target.id,
       // The environment that the backup was made of stays usable.
       locks: [target.id],
-      input: {
-        token: randomUUID(),
-        backupId: backup.id,
-        backupName: backup.name,
-        target: environmentInput(target),
-        address: addressOf(context.settings, target),
-        only: request.only ?? null,
-        withoutBackup: request.without_backup ?? false,
-      } satisfies RestoreBackupInput,
+      input: request.dry_run
+        ? input
+        : ({
+            ...input,
+            token: randomUUID(),
+            backupName: backup.name,
+            withoutBackup: request.without_backup ?? false,
+          } satisfies RestoreBackupInput),
       whenBusy: context.whenBusy,
       actor: context.actor,
       activityParameters: {
@@ -139,22 +148,29 @@ export function restore(
   });
 }
 
+/** The files and tables that are named, or null if there are none. */
+function someParts({ only, file_list: files, tables }: Static<typeof BackupRestore>): SomeParts | null {
+  if (files === undefined && tables === undefined) return null;
+  if (only !== undefined) {
+    throw new Refused("parts_contradict", "Leave out only, or file_list and tables.", { fields: ["only"] });
+  }
+  if (files !== undefined) requireInside(files);
+  return { files: files ?? "none", database: tables ?? "none" };
+}
+
 /** Starts the restore of an environment whose content is not on this machine. */
 async function rebuild(
   context: Context,
   transaction: DatabaseTransaction,
   target: EnvironmentFacts,
   backup: BackupFacts,
-  only: string | undefined,
+  { only, file_list: files, tables, dry_run: isDry }: Static<typeof BackupRestore>,
 ): Promise<string> {
-  if (only !== undefined) {
-    throw new Refused(
-      "environment_away",
-      "The environment has no content on this machine yet. Restore the whole backup: leave out only.",
-      {
-        fields: ["only"],
-      },
-    );
+  const away = "The environment has no content on this machine yet.";
+  if (isDry) throw new Refused("environment_away", `${away} Leave out dry_run.`, { fields: ["dry_run"] });
+  const [part] = Object.entries({ only, file_list: files, tables }).find(([, value]) => value !== undefined) ?? [];
+  if (part !== undefined) {
+    throw new Refused("environment_away", `${away} Restore the whole backup: leave out ${part}.`, { fields: [part] });
   }
   const { operationId } = await context.acceptOperation(transaction, {
     ...rebuildRequest(context.settings, target, backup.id),
@@ -171,18 +187,18 @@ async function requireEnvironment(transaction: DatabaseTransaction, id: string) 
   return environment;
 }
 
+/** The backup, which must be one of the company. `field`: where the request has its id. */
 export async function requireBackup(
   { caller }: Context,
-  transaction: DatabaseTransaction,
+  database: Database | DatabaseTransaction,
   id: number,
+  field = "backup_id",
 ): Promise<BackupFacts> {
-  const backup = await backupForOperation(transaction, id);
+  const backup = await backupForOperation(database, id);
   const sites = sitesInScope(caller);
   const isSeen = backup?.company_id === caller.companyId && (sites === null || sites.includes(backup.site_id));
   if (backup && isSeen) return backup;
-  throw new Refused("unknown_backup", "There is no backup with that backup_id in this company.", {
-    fields: ["backup_id"],
-  });
+  throw new Refused("unknown_backup", `There is no backup with that ${field} in this company.`, { fields: [field] });
 }
 
 async function checkUser({ caller }: Context, transaction: DatabaseTransaction, userId: string | undefined) {

@@ -56,7 +56,8 @@ function namesFor(type: string): string[] {
   if (type.endsWith("Push") || type.startsWith("push")) return [siteName, environmentName, sourceName];
   if (type.startsWith("createWp")) return [siteName, environmentName, email];
   if (type === "runWpCli") return [siteName, environmentName, command];
-  if (["removeBackup", "restoreBackup", "proveBackup"].includes(type)) return [siteName, environmentName, backupName];
+  if (["removeBackup", "restoreBackup", "compareRestore", "proveBackup"].includes(type))
+    return [siteName, environmentName, backupName];
   if (type === "clearEdgeCache") return [siteName, environmentName, parameters.url];
   if (type === "updateEdgeCacheStatus") return [siteName, environmentName, parameters.status];
   if (type === "setForceHttps") return [siteName, environmentName, forceHttps];

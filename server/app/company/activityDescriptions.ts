@@ -351,6 +351,18 @@ const sentences: Record<ActivityType, Record<Language, string>> = {
     pt: "Restaurar “{environmentName}” de “{siteName}” a partir do backup “{backupName}”",
     sv: "Återställ ”{environmentName}” på ”{siteName}” från säkerhetskopian ”{backupName}”",
   },
+  compareRestore: {
+    da: "Sammenlign backuppen “{backupName}” med “{environmentName}” på “{siteName}”",
+    de: "Sicherung „{backupName}“ mit „{environmentName}“ von „{siteName}“ vergleichen",
+    en: "Compare the backup “{backupName}” with “{environmentName}” of “{siteName}”",
+    es: "Comparar la copia de seguridad «{backupName}» con «{environmentName}» de «{siteName}»",
+    fr: "Comparer la sauvegarde « {backupName} » avec « {environmentName} » de « {siteName} »",
+    it: "Confrontare il backup «{backupName}» con «{environmentName}» di «{siteName}»",
+    ja: "バックアップ「{backupName}」と「{siteName}」の「{environmentName}」の比較",
+    nl: "Back-up ‘{backupName}’ vergelijken met ‘{environmentName}’ van ‘{siteName}’",
+    pt: "Comparar o backup “{backupName}” com “{environmentName}” de “{siteName}”",
+    sv: "Jämför säkerhetskopian ”{backupName}” med ”{environmentName}” på ”{siteName}”",
+  },
   restoreDeletedSite: {
     da: "Gendan det slettede site “{siteName}”",
     de: "Gelöschte Website „{siteName}“ wiederherstellen",

@@ -82,8 +82,14 @@ function filesOf({ push_files_option: option, file_list: list }: PushRequest): P
       fields: ["file_list"],
     });
   }
-  const outside = list.find((path) => !isInside(path));
-  if (outside === undefined) return list;
+  requireInside(list);
+  return list;
+}
+
+/** Throws `Refused` unless all paths are relative to a site's root, and below it. */
+export function requireInside(paths: readonly string[]): void {
+  const outside = paths.find((path) => !isInside(path));
+  if (outside === undefined) return;
   throw new Refused(
     "file_outside_root",
     `"${outside}" is not a path below the site's root. Send relative paths without "." and "..".`,

@@ -73,6 +73,8 @@ describe("an environment that is waiting to be restored", () => {
     const part = await call("POST", restorePath(away), { body: { backup_id, only: "files" } });
     expect(part.status).toBe(400);
     expect(part.body.data).toMatchObject({ code: "environment_away", fields: ["only"] });
+    const preview = await call("POST", restorePath(away), { body: { backup_id, dry_run: true } });
+    expect(preview.body.data).toMatchObject({ code: "environment_away", fields: ["dry_run"] });
     const answer = await call("POST", restorePath(away), { body: { backup_id } });
     expect(answer.body.operation_id).toMatch(/^environments:rebuild-/);
     const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);

@@ -2,7 +2,11 @@ import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { useTestServer } from "../testing/server.ts";
 
-const test = useTestServer();
+const files = { count: 1, bytes: 10, listed: [{ path: "index.php", bytes: 10 }] };
+let isDamaged = false;
+const test = useTestServer({
+  compareBackups: async () => (isDamaged ? null : { added: files, changed: files, removed: files }),
+});
 
 let site: string;
 let environment: { readonly id: string; readonly liveId: string };
@@ -160,18 +164,61 @@ describe("a restore", () => {
     await succeed(answer.body.operation_id);
   });
 
+  it("only compares the backup with the environment in a dry run", async () => {
+    const { call, database, succeed } = test.current;
+    const restore = await body({ dry_run: true, only: "database" });
+    const answer = await call("POST", restorePath(environment.id), { body: restore });
+    expect(answer.body).toMatchObject({ message: "Comparing a backup with the environment in progress" });
+    const row = database.selectFrom("operations").selectAll().where("id", "=", answer.body.operation_id);
+    const { kind, input } = await row.executeTakeFirstOrThrow();
+    expect(kind).toBe("compareRestore");
+    expect(input).toEqual({
+      backupId: restore.backup_id,
+      only: "database",
+      target: expect.objectContaining({ id: environment.id }),
+      address: expect.stringContaining("http://staging-"),
+    });
+    await succeed(answer.body.operation_id);
+  });
+
   it.each([
     ["an id that is a string", { backup_id: "1" }, "/backup_id"],
     ["an id that is null", { backup_id: null }, "/backup_id"],
     ["an id that is not whole", { backup_id: 1.5 }, "/backup_id"],
     ["an id that is too large", { backup_id: 2 ** 31 }, "/backup_id"],
     ["an unknown part", { only: "themes" }, "/only"],
+    ["an empty list of files", { file_list: [] }, "/file_list"],
+    ["a table that is a number", { tables: [1] }, "/tables/0"],
     ["a without_backup that is a string", { without_backup: "yes" }, "/without_backup"],
+    ["a dry_run that is a string", { dry_run: "yes" }, "/dry_run"],
     ["a user id that is not a UUID", { notified_user_id: "me" }, "/notified_user_id"],
   ])("with %s is refused", async (_, more, path) => {
     const answer = await test.current.call("POST", restorePath(environment.id), { body: await body(more) });
     expect(answer.status).toBe(400);
     expect(answer.body.data.errors.map((error: { path: string }) => error.path)).toEqual([path]);
+  });
+
+  it.each([
+    [{ file_list: ["wp-content/a"] }, { files: ["wp-content/a"], database: "none" }],
+    [{ tables: ["wp_posts"] }, { files: "none", database: ["wp_posts"] }],
+    [
+      { file_list: ["a"], tables: ["wp_posts"] },
+      { files: ["a"], database: ["wp_posts"] },
+    ],
+  ])("of single files and tables passes them to the operation: %o", async (more, some) => {
+    const { call, database, succeed } = test.current;
+    const answer = await call("POST", restorePath(environment.id), { body: await body(more) });
+    const row = database.selectFrom("operations").select("input").where("id", "=", answer.body.operation_id);
+    expect((await row.executeTakeFirstOrThrow()).input).toMatchObject({ only: null, some });
+    await succeed(answer.body.operation_id);
+  });
+
+  it.each([
+    ["parts_contradict", { only: "files", tables: ["wp_posts"] }],
+    ["file_outside_root", { file_list: ["../wp-config.php"] }],
+  ])("is refused with %s", async (code, more) => {
+    const answer = await test.current.call("POST", restorePath(environment.id), { body: await body(more) });
+    expect(answer.body.data).toMatchObject({ code });
   });
 
   it("says which field is missing", async () => {
@@ -228,5 +275,46 @@ describe("deleting a backup", () => {
     await succeed(answer.body.operation_id);
     await database.deleteFrom("backups").where("id", "=", id).execute();
     expect((await call("DELETE", path)).status).toBe(404);
+  });
+});
+
+describe("the comparison of two backups", () => {
+  const compare = (later: number, earlier: unknown) =>
+    test.current.call("GET", `/v2/sites/environments/backups/${later}/comparison?with=${earlier}`);
+
+  it("lists the files that differ, and the tables with another number of rows", async () => {
+    const { addBackup, database } = test.current;
+    const [earlier, later] = [await addBackup(environment.id), await addBackup(environment.liveId)];
+    const setCounts = (id: number, counts: Record<string, number>) =>
+      database
+        .updateTable("backups")
+        .set({ row_counts: JSON.stringify(counts) })
+        .where("id", "=", id)
+        .execute();
+    expect((await compare(later, earlier)).body.comparison).toEqual({
+      files: { added: files, changed: files, removed: files },
+      tables: null,
+    });
+    await setCounts(earlier, { wp_posts: 5, wp_users: 1, wp_old: 2 });
+    await setCounts(later, { wp_posts: 7, wp_users: 1, wp_new: 0 });
+    expect((await compare(later, earlier)).body.comparison.tables).toEqual([
+      { table: "wp_new", before: null, after: 0 },
+      { table: "wp_old", before: 2, after: null },
+      { table: "wp_posts", before: 5, after: 7 },
+    ]);
+  });
+
+  it("refuses unknown backups, those of other companies, and damaged ones", async () => {
+    const { addBackup, addSiteWithEnvironment, otherCompany } = test.current;
+    const own = await addBackup(environment.id);
+    const foreign = await addBackup((await addSiteWithEnvironment(otherCompany.api_key)).id);
+    for (const unknown of [foreign, 2_147_483_647]) {
+      expect((await compare(own, unknown)).body.data).toMatchObject({ code: "unknown_backup", fields: ["with"] });
+      expect((await compare(unknown, own)).status).toBe(404);
+    }
+    expect((await compare(own, "x")).body.data.errors).toMatchObject([{ path: "/with" }]);
+    isDamaged = true;
+    expect((await compare(own, own)).body.data).toMatchObject({ code: "backup_damaged" });
+    isDamaged = false;
   });
 });

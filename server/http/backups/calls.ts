@@ -1,3 +1,4 @@
+import * as backupComparison from "@sitewright/server/app/backups/backupComparison.ts";
 import * as backups from "@sitewright/server/app/backups/backups.ts";
 import * as deletedEnvironments from "@sitewright/server/app/backups/deletedEnvironments.ts";
 import * as deletedSites from "@sitewright/server/app/backups/deletedSites.ts";
@@ -7,6 +8,8 @@ import type { SomeCalls, SomeResponseHandlers } from "../handling.ts";
 export const backupCalls = {
   addManualBackup: (context, { params, body }) => backups.add(context, params.env_id, body),
   removeBackup: (context, { params }) => backups.remove(context, Number(params.backup_id)),
+  compareBackups: (context, { params, query }) =>
+    backupComparison.compare(context, Number(params.backup_id), Number(query.with)),
   restoreBackup: (context, { params, body }) => backups.restore(context, params.target_env_id, body),
 
   listDownloadableBackups: (context, { params }) => downloadableBackups.list(context, params.env_id),

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { endOperation } from "../../store/operations.ts";
-import { problemsOf, useConsolePages } from "../testing/consolePages.ts";
+import { problemsInBothSchemes, useConsolePages } from "../testing/consolePages.ts";
 import { peopleOf } from "../testing/people.ts";
 
 const pages = useConsolePages();
@@ -149,7 +149,7 @@ it.each(sizes)("has nothing that axe objects to at $width pixels, also in dialog
   const found: unknown[] = [];
   const examine = async (name: string) => {
     await page.getByRole("status", { name: "Loading" }).waitFor({ state: "detached" });
-    found.push([name, await problemsOf(page), await page.evaluate("document.documentElement.scrollWidth")]);
+    found.push([name, await problemsInBothSchemes(page), await page.evaluate("document.documentElement.scrollWidth")]);
   };
   await page.getByLabel("Name of the label").fill(`Axe ${viewport.width}`);
   await page.getByRole("button", { name: "Create", exact: true }).click();

@@ -33,9 +33,7 @@ export function useConsolePages(): { readonly current: ConsolePages } {
         const page = await (await launched.newContext({ reducedMotion: "reduce", ...options })).newPage();
         page.setDefaultTimeout(60_000);
         await page.goto(origin + path);
-        await page.getByLabel("E-mail address").fill(email);
-        await page.getByLabel("Password", { exact: true }).fill(chosen);
-        await page.getByRole("button", { name: "Sign in" }).click();
+        await signIn(page, email);
         await page.getByRole("navigation", { name: "Main navigation" }).waitFor({ state: "attached" });
         return page;
       },
@@ -53,16 +51,32 @@ export function useConsolePages(): { readonly current: ConsolePages } {
   };
 }
 
-/** What axe finds in light and dark colours, with the elements. */
-export async function problemsOf(page: Page): Promise<unknown> {
-  const found: unknown[] = [];
-  for (const colorScheme of ["light", "dark"] as const) {
-    await page.emulateMedia({ colorScheme });
-    found.push(
-      await page.evaluate(
-        `${axe}; axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`,
-      ),
-    );
-  }
-  return found.flat();
+/** Signs in with the form that the page shows. */
+export async function signIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel("E-mail address").fill(email);
+  await page.getByLabel("Password", { exact: true }).fill(chosen);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+interface AxeChoice {
+  /** Only this rule. Absent: all. */
+  readonly rule?: string;
+  /** Only what is in the first element that this selector finds. Absent: the page. */
+  readonly within?: string;
+}
+
+/** The problems that axe finds, with the elements. */
+export function problemsOf(page: Page, { rule, within }: AxeChoice = {}): Promise<unknown> {
+  const options = rule === undefined ? {} : { runOnly: [rule] };
+  const root = within === undefined ? "document" : `document.querySelector(${JSON.stringify(within)})`;
+  const script = `axe.run(${root}, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`;
+  return page.evaluate(`window.axe === undefined && (() => { ${axe} })(); ${script}`);
+}
+
+/** The problems that axe finds in light colours, and those of contrast in dark ones. */
+export async function problemsInBothSchemes(page: Page): Promise<unknown> {
+  await page.emulateMedia({ colorScheme: "light" });
+  const inLight = await problemsOf(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  return [inLight, await problemsOf(page, { rule: "color-contrast" })].flat();
 }

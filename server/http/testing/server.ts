@@ -123,6 +123,8 @@ interface TestServerOptions {
   readonly siteTasks?: App["siteTasks"];
   /** Default: DNS has no records. */
   readonly lookUp?: App["lookUp"];
+  /** Default: no files differ. */
+  readonly compareBackups?: App["compareBackups"];
   /** Default: there are no zips. */
   readonly openDownload?: App["openDownload"];
   /** Default: `thisMachine`. */
@@ -189,6 +191,8 @@ const thisMachine = { id: "this-machine", name: "This machine", runtime: "playgr
 
 const restorableDays = 14;
 const downloadKey = Buffer.alloc(32, "of every test server");
+
+const noFiles = { count: 0, bytes: 0, listed: [] };
 
 const noSteps = { kind: "addSite", steps: [], succeeded: async () => null, failed: async () => undefined };
 
@@ -290,6 +294,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       downloadHours: 72,
       keyUse,
       sealer: operations.sealer,
+      compareBackups: options.compareBackups ?? (async () => ({ added: noFiles, changed: noFiles, removed: noFiles })),
       openDownload: options.openDownload ?? (async () => null),
       acmeUrl,
       regions: options.regions ?? [thisMachine],

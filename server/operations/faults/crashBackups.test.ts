@@ -1,5 +1,12 @@
 /** Crash tests for backups. A new operation is one line in `describeCrashes`. */
-import { backingUp, backingUpOnSchedule, removingBackup, restoringBackup } from "../../testing/backups.ts";
+import {
+  backingUp,
+  backingUpOnSchedule,
+  comparingRestore,
+  removingBackup,
+  restoringBackup,
+  restoringFile,
+} from "../../testing/backups.ts";
 import { restoringDeletedEnvironment, restoringDeletedSite } from "../../testing/deleted.ts";
 import { makingDownload } from "../../testing/downloads.ts";
 import { rebuildingEnvironment } from "../../testing/rebuilds.ts";
@@ -13,11 +20,13 @@ describeCrashes(
     "making a downloadable backup": makingDownload,
     "removing a backup": removingBackup,
     "restoring a backup": restoringBackup,
+    "previewing a restore": comparingRestore,
     "restoring a deleted site": restoringDeletedSite,
     "test-restoring a backup": testingBackup,
     "rebuilding an environment": rebuildingEnvironment,
   },
   {
     "restoring a deleted environment": restoringDeletedEnvironment,
+    "restoring one file": restoringFile,
   },
 );

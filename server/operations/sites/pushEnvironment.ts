@@ -30,7 +30,7 @@ export type PushInput = {
 };
 
 /** Whether data of the target is copied into the next release, so that it must not change after the copy. */
-function copiesTargetData({ files, database }: PushInput): boolean {
+export function copiesTargetData({ files, database }: Pick<PushInput, "files" | "database">): boolean {
   return typeof files !== "string" || typeof database !== "string";
 }
 

@@ -50,6 +50,7 @@ const unchangingKinds = [
   "removeBackup",
   "proveBackup",
   "comparePush",
+  "compareRestore",
   "previewSearchAndReplace",
 ];
 

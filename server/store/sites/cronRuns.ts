@@ -34,6 +34,7 @@ const nonBlocking: readonly OperationKind[] = [
   "removeBackup",
   "proveBackup",
   "comparePush",
+  "compareRestore",
   "restartPhp",
   "clearCache",
   "clearEdgeCache",

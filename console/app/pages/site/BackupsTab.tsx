@@ -1,41 +1,59 @@
-import { Badge, Group, Stack, Table, Text, TextInput } from "@mantine/core";
+import { Group, Stack, TextInput } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api } from "../../api/client.ts";
 import { mayChange, useSignedIn } from "../../api/session.ts";
 import { type Backup, backupsQuery } from "../../api/sites.ts";
-import { dateText, dayText, sizeText } from "../../formats.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { CurlButton } from "../../parts/CurlButton.tsx";
-import { DataTable } from "../../parts/DataTable.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
 import { texts } from "../../texts.ts";
+import { BackupComparison } from "./BackupComparison.tsx";
+import { BackupTable, type Dialog } from "./BackupTable.tsx";
+import { Downloads } from "./Downloads.tsx";
+import { RemovalDialog } from "./RemovalDialog.tsx";
 import { RestoreDialog } from "./RestoreDialog.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.backups;
 
-/** Backups of an environment: made, listed and restored. */
-export function BackupsTab({ environment, siteName }: TabProps) {
+/** Backups of an environment: made, listed, restored, downloaded and deleted. */
+export function BackupsTab({ environment, environments, siteName }: TabProps) {
   const backups = useQuery(backupsQuery(environment.id));
-  const [chosen, choose] = useState<Backup | null>(null);
+  const [open, setOpen] = useState<{ backup: Backup; dialog: Dialog } | null>(null);
+  const close = () => setOpen(null);
   return (
-    <Stack>
-      <NewBackup key={environment.id} environmentId={environment.id} />
+    <Stack key={environment.id}>
+      <NewBackup environmentId={environment.id} />
       <Loaded query={backups}>
         {(found) =>
           found.length === 0 ? (
             <EmptyState title={at.empty} hint={at.emptyHint} />
           ) : (
-            <BackupTable backups={found} choose={choose} />
+            <>
+              <BackupTable
+                environmentId={environment.id}
+                backups={found}
+                choose={(backup, dialog) => setOpen({ backup, dialog })}
+              />
+              {found.length > 1 && <BackupComparison backups={found} />}
+            </>
           )
         }
       </Loaded>
-      {chosen !== null && (
-        <RestoreDialog backup={chosen} environment={environment} siteName={siteName} close={() => choose(null)} />
+      <Downloads environmentId={environment.id} />
+      {open?.dialog === "restore" && (
+        <RestoreDialog
+          backup={open.backup}
+          environment={environment}
+          environments={environments}
+          siteName={siteName}
+          close={close}
+        />
       )}
+      {open?.dialog === "remove" && <RemovalDialog backup={open.backup} close={close} />}
     </Stack>
   );
 }
@@ -69,45 +87,5 @@ function NewBackup({ environmentId }: { readonly environmentId: string }) {
         </Group>
       </Stack>
     </form>
-  );
-}
-
-interface BackupTableProps {
-  readonly backups: readonly Backup[];
-  readonly choose: (backup: Backup) => void;
-}
-
-function BackupTable({ backups, choose }: BackupTableProps) {
-  const forbidden = mayChange(useSignedIn()) ? null : texts.needsRole;
-  return (
-    <DataTable label={at.list} columns={[at.created, at.size, at.proven, at.expires]} actions={at.restore}>
-      {backups.map((backup) => (
-        <Table.Tr key={backup.id}>
-          <Table.Td>
-            <Text size="sm">{dateText(backup.created_at)}</Text>
-            <Text size="xs" c="dimmed">
-              {backup.note ?? at.types[backup.type]}
-            </Text>
-          </Table.Td>
-          <Table.Td>{sizeText(backup.size_bytes)}</Table.Td>
-          <Table.Td>
-            {backup.last_proven_restore === null ? at.notProven : dateText(backup.last_proven_restore)}
-          </Table.Td>
-          <Table.Td>{dayText(backup.expires_at)}</Table.Td>
-          <Table.Td ta="right">
-            {backup.damage !== null && <Badge color="red">{at.damaged}</Badge>}
-            <ActionButton
-              size="compact-sm"
-              variant="default"
-              aria-label={at.restoreNamed(dateText(backup.created_at))}
-              reason={backup.damage === null ? forbidden : at.isDamaged}
-              onClick={() => choose(backup)}
-            >
-              {at.restore}
-            </ActionButton>
-          </Table.Td>
-        </Table.Tr>
-      ))}
-    </DataTable>
   );
 }

@@ -2,12 +2,13 @@
 import { Badge, Modal, Stack, Table, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { answerOf, api, type Schemas } from "../../api/client.ts";
-import { dateText, dayText } from "../../formats.ts";
+import { dateText } from "../../formats.ts";
 import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
 import { DataTable } from "../../parts/DataTable.tsx";
 import { Loaded } from "../../parts/Failure.tsx";
 import { useStartAndFollow } from "../../parts/useStartAndFollow.ts";
 import { texts } from "../../texts.ts";
+import { CertificateFacts, CustomCertificate } from "./CustomCertificate.tsx";
 
 const at = texts.domains;
 type Domain = Schemas["SiteDomain"];
@@ -67,12 +68,14 @@ export function SetUpDialog({ domain, close }: DomainDialogProps) {
         <Loaded query={certificate}>
           {({ certificate: found, order }) => (
             <>
-              <Text size="sm">
-                {found === null ? at.noCertificate : at.issued(found.issuer, dayText(found.not_after))}
-              </Text>
+              {found === null ? <Text size="sm">{at.noCertificate}</Text> : <CertificateFacts certificate={found} />}
               {order?.is_under_way === true && <Text size="sm">{at.underWay}</Text>}
               {order?.last_problem != null && <Text size="sm">{order.last_problem.message}</Text>}
               {order?.next_try_at != null && <Text size="sm">{at.nextTry(dateText(order.next_try_at))}</Text>}
+              <Title order={3} size="h5">
+                {texts.certificates.upload}
+              </Title>
+              <CustomCertificate domain={domain} isCustom={found?.source === "custom"} />
             </>
           )}
         </Loaded>

@@ -1,18 +1,19 @@
-import { Group, Stack, Table, Text } from "@mantine/core";
+import { Stack, Table, Text } from "@mantine/core";
 import { queryOptions, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { answerOf, api, type Schemas } from "../../api/client.ts";
 import { mayChange, useSignedIn } from "../../api/session.ts";
 import { dateText, dayText } from "../../formats.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Card } from "../../parts/Card.tsx";
-import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
 import { DataTable } from "../../parts/DataTable.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
 import { useStartAndFollow } from "../../parts/useStartAndFollow.ts";
 import { texts } from "../../texts.ts";
+import { Deletions } from "./Deletions.tsx";
 import { EnvironmentCopy } from "./EnvironmentCopy.tsx";
+import { NewEnvironment } from "./NewEnvironment.tsx";
 import { Push } from "./Push.tsx";
+import { SiteCopy } from "./SiteCopy.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.environments;
@@ -22,6 +23,8 @@ export function EnvironmentsTab(props: TabProps) {
   return (
     <Stack key={props.environment.id}>
       <EnvironmentCopy {...props} />
+      <NewEnvironment siteId={props.siteId} />
+      <SiteCopy environment={props.environment} />
       <Push {...props} />
       <DeletedEnvironments {...props} />
       <Deletions {...props} />
@@ -90,73 +93,5 @@ function DeletedRow({ siteId, environment }: DeletedRowProps) {
         </ActionButton>
       </Table.Td>
     </Table.Tr>
-  );
-}
-
-function Deletions({ siteId, siteName, environment, environments }: TabProps) {
-  const [chosen, choose] = useState<"environment" | "site" | null>(null);
-  const forbidden = mayChange(useSignedIn()) ? null : texts.needsRole;
-  const isNeeded = environment.name === "live" && environments.length > 1;
-  const close = () => choose(null);
-  return (
-    <Card title={at.danger}>
-      <Group>
-        <ActionButton
-          variant="default"
-          reason={forbidden ?? (isNeeded ? at.otherFirst : null)}
-          onClick={() => choose("environment")}
-        >
-          {at.deleteEnvironment(environment.display_name)}
-        </ActionButton>
-        <ActionButton variant="default" reason={forbidden} onClick={() => choose("site")}>
-          {at.deleteSite}
-        </ActionButton>
-      </Group>
-      {chosen === "environment" && (
-        <DeletionDialog
-          title={at.deleteEnvironment(environment.display_name)}
-          name={environment.display_name}
-          path={`/sites/environments/${environment.id}`}
-          close={close}
-          call={() => {
-            const params = { path: { env_id: environment.id } };
-            return answerOf(api.DELETE("/sites/environments/{env_id}", { params }));
-          }}
-        />
-      )}
-      {chosen === "site" && (
-        <DeletionDialog
-          title={at.deleteSite}
-          name={siteName}
-          path={`/sites/${siteId}`}
-          close={close}
-          call={() => answerOf(api.DELETE("/sites/{site_id}", { params: { path: { site_id: siteId } } }))}
-        />
-      )}
-    </Card>
-  );
-}
-
-interface DeletionDialogProps {
-  readonly title: string;
-  readonly name: string;
-  /** Below `/v2`. */
-  readonly path: string;
-  readonly close: () => void;
-  readonly call: () => Promise<Schemas["Accepted"]>;
-}
-
-function DeletionDialog({ title, name, path, close, call }: DeletionDialogProps) {
-  const deletion = useStartAndFollow(call);
-  return (
-    <ConfirmDialog
-      title={title}
-      warning={at.deleteWarning}
-      name={name}
-      verb={at.deleteNow}
-      mutation={deletion}
-      close={close}
-      request={{ method: "DELETE", path }}
-    />
   );
 }

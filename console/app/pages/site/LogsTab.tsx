@@ -6,6 +6,7 @@ import { answerOf, api } from "../../api/client.ts";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Loaded } from "../../parts/Failure.tsx";
 import { texts } from "../../texts.ts";
+import { RefusedStatements } from "./RefusedStatements.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.logs;
@@ -66,6 +67,7 @@ export function LogsTab({ environment: { id } }: TabProps) {
           )
         }
       </Loaded>
+      <RefusedStatements environmentId={id} />
     </Stack>
   );
 }

@@ -11,9 +11,11 @@ import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
 import { texts } from "../../texts.ts";
 import { MailDialog } from "./MailDialog.tsx";
+import { DeleteAllMail, useMailRemoval } from "./MailRemoval.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.mail;
+const words = texts.mailRemoval;
 type Mail = Schemas["Mail"];
 
 const mailsQuery = (environmentId: string) =>
@@ -26,7 +28,7 @@ const mailsQuery = (environmentId: string) =>
   });
 
 /** Mail that an environment has sent, and whether it leaves this installation. */
-export function MailTab({ environment: { id } }: TabProps) {
+export function MailTab({ environment: { id, display_name: name } }: TabProps) {
   const mails = useQuery(mailsQuery(id));
   const [chosen, choose] = useState<Mail | null>(null);
   return (
@@ -38,7 +40,10 @@ export function MailTab({ environment: { id } }: TabProps) {
             {items.length === 0 ? (
               <EmptyState title={at.empty} hint={at.emptyHint} />
             ) : (
-              <MailTable environmentId={id} mails={items} choose={choose} />
+              <>
+                <MailTable environmentId={id} mails={items} choose={choose} />
+                <DeleteAllMail environmentId={id} environmentName={name} />
+              </>
             )}
           </>
         )}
@@ -105,9 +110,10 @@ function MailTable({ environmentId, mails, choose }: MailTableProps) {
     },
     onSuccess: () => client.invalidateQueries({ queryKey: mailsQuery(environmentId).queryKey }),
   });
+  const removal = useMailRemoval(environmentId);
   return (
     <>
-      <Failure error={deliver.error} />
+      <Failure error={deliver.error ?? removal.error} />
       <DataTable label={at.list} columns={[at.subject, at.date, at.state]} actions={at.show}>
         {mails.map((mail) => (
           <Table.Tr key={mail.id}>
@@ -144,6 +150,15 @@ function MailTable({ environmentId, mails, choose }: MailTableProps) {
                   onClick={() => choose(mail)}
                 >
                   {at.show}
+                </ActionButton>
+                <ActionButton
+                  size="compact-sm"
+                  variant="subtle"
+                  reason={forbidden}
+                  aria-label={words.removeNamed(mail.subject)}
+                  onClick={() => removal.mutate(mail.id)}
+                >
+                  {words.remove}
                 </ActionButton>
               </Group>
             </Table.Td>

@@ -7,8 +7,8 @@ import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Card } from "../../parts/Card.tsx";
 import { CopyId } from "../../parts/CopyId.tsx";
 import { Failure } from "../../parts/Failure.tsx";
+import { LogInButton } from "../../parts/LogInButton.tsx";
 import { texts } from "../../texts.ts";
-import { LogInButton } from "./LogInButton.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.site;

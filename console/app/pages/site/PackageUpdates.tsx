@@ -1,4 +1,4 @@
-import { Badge, Checkbox, Group, Table, Text } from "@mantine/core";
+import { Anchor, Badge, Checkbox, Group, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { useStart } from "../../api/operations.ts";
@@ -10,8 +10,8 @@ import { CurlButton } from "../../parts/CurlButton.tsx";
 import { DataTable } from "../../parts/DataTable.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
-import { OperationOutcome } from "../../parts/OperationOutcome.tsx";
 import { texts } from "../../texts.ts";
+import { UpdateOutcome } from "./UpdateOutcome.tsx";
 
 const at = texts.updates;
 
@@ -40,6 +40,7 @@ export function PackageUpdates({ environmentId, kind }: PackageUpdatesProps) {
               {items.map((item) => (
                 <PackageRow
                   key={item.name}
+                  kind={kind}
                   item={item}
                   isSelected={selected.includes(item.name)}
                   toggle={() => toggle(item.name)}
@@ -69,16 +70,17 @@ export function PackageUpdates({ environmentId, kind }: PackageUpdatesProps) {
           />
         </Group>
       )}
-      {start.data !== undefined && (
-        <OperationOutcome key={start.data.operation_id} operationId={start.data.operation_id}>
-          {() => null}
-        </OperationOutcome>
-      )}
+      {start.data !== undefined && <UpdateOutcome operationId={start.data.operation_id} />}
     </Card>
   );
 }
 
+/** Updates come from WordPress.org or its mirror: those from elsewhere are refused. */
+const notesOf = (kind: PackageKind, name: string): string =>
+  `https://wordpress.org/${kind}/${encodeURIComponent(name)}/${kind === "plugins" ? "#developers" : ""}`;
+
 interface PackageRowProps {
+  readonly kind: PackageKind;
   readonly item: Package;
   readonly isSelected: boolean;
   readonly toggle: () => void;
@@ -88,7 +90,7 @@ interface PackageRowProps {
   readonly reason: string | null;
 }
 
-function PackageRow({ item, isSelected, toggle, update, isChecked, reason }: PackageRowProps) {
+function PackageRow({ kind, item, isSelected, toggle, update, isChecked, reason }: PackageRowProps) {
   const { title, version, update_version: newer } = item;
   return (
     <Table.Tr>
@@ -124,6 +126,18 @@ function PackageRow({ item, isSelected, toggle, update, isChecked, reason }: Pac
           >
             {at.update(newer)}
           </ActionButton>
+        )}
+        {newer !== null && (
+          <Anchor
+            href={notesOf(kind, item.name)}
+            target="_blank"
+            rel="noreferrer"
+            size="xs"
+            display="block"
+            aria-label={texts.pictures.notesNamed(title, newer)}
+          >
+            {texts.pictures.releaseNotes(newer)}
+          </Anchor>
         )}
         {newer !== null && item.is_update_version_vulnerable && (
           <Text size="xs" c="red">

@@ -1,16 +1,16 @@
-import { Checkbox, Group, List, Select, Table, Text } from "@mantine/core";
+import { Checkbox, Group, Select, Text } from "@mantine/core";
 import { useState } from "react";
-import { answerOf, api, type Schemas } from "../../api/client.ts";
+import { answerOf, api } from "../../api/client.ts";
 import { useStart } from "../../api/operations.ts";
 import { mayChange, useSignedIn } from "../../api/session.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Card } from "../../parts/Card.tsx";
 import { CurlButton } from "../../parts/CurlButton.tsx";
-import { DataTable } from "../../parts/DataTable.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { OperationOutcome } from "../../parts/OperationOutcome.tsx";
 import { useReview } from "../../parts/useReview.ts";
 import { texts } from "../../texts.ts";
+import { Changes } from "./Changes.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.environments;
@@ -75,39 +75,12 @@ export function Push({ siteId, environment, environments }: TabProps) {
         <OperationOutcome key={start.data.operation_id} operationId={start.data.operation_id}>
           {({ state, kind, compared }) => (
             <>
-              {compared !== null && <Comparison compared={compared} />}
+              {compared !== null && <Changes changes={compared} words={at} />}
               {state === "succeeded" && kind === "pushEnvironment" && <Text size="sm">{at.pushed}</Text>}
             </>
           )}
         </OperationOutcome>
       )}
     </Card>
-  );
-}
-
-function Comparison({ compared: { files, rows_lost: lost } }: { readonly compared: Schemas["PushComparison"] }) {
-  return (
-    <>
-      <List size="sm">
-        <List.Item>{at.added(files.added.count)}</List.Item>
-        <List.Item>{at.changed(files.changed.count)}</List.Item>
-        <List.Item>{at.removed(files.removed.count)}</List.Item>
-      </List>
-      {lost.length === 0 ? (
-        <Text size="sm">{at.noneLost}</Text>
-      ) : (
-        <>
-          <Text size="sm">{at.lost}</Text>
-          <DataTable label={at.lost} columns={[at.table, at.rows]} minWidth={300}>
-            {lost.map(({ table, rows }) => (
-              <Table.Tr key={table}>
-                <Table.Td>{table}</Table.Td>
-                <Table.Td>{rows}</Table.Td>
-              </Table.Tr>
-            ))}
-          </DataTable>
-        </>
-      )}
-    </>
   );
 }

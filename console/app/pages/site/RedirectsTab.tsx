@@ -10,6 +10,7 @@ import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
 import { texts } from "../../texts.ts";
+import { RedirectFile } from "./RedirectFile.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.redirects;
@@ -18,6 +19,7 @@ type Rule = Schemas["RedirectRule"];
 type NewRuleValues = Pick<Rule, "from" | "to" | "type">;
 const noRule: NewRuleValues = { from: "", to: "", type: "permanent" };
 
+/** The first rules of an environment, and how many there are. */
 const rulesQuery = (environmentId: string) =>
   queryOptions({
     queryKey: ["sites", "redirects", environmentId],
@@ -37,6 +39,7 @@ export function RedirectsTab({ environment: { id } }: TabProps) {
     <Stack key={id}>
       <NewRule environmentId={id} />
       <RuleTester environmentId={id} />
+      <RedirectFile environmentId={id} />
       <Loaded query={rules}>
         {({ rules: found, redirect_rules_count: count }) =>
           found.length === 0 ? (
@@ -121,6 +124,11 @@ function RuleTester({ environmentId }: { readonly environmentId: string }) {
             <ActionButton type="submit" variant="default" loading={isSending}>
               {at.testNow}
             </ActionButton>
+            <CurlButton
+              method="POST"
+              path={`/sites/environments/${environmentId}/redirect-rules/test`}
+              body={form.values}
+            />
             {test.data !== undefined && (
               <Text role="status" style={{ overflowWrap: "anywhere" }}>
                 {test.data.status === null ? at.noRule : at.leads(test.data.status, test.data.location ?? "")}

@@ -1,4 +1,4 @@
-import { Group, Stack, Text } from "@mantine/core";
+import { Anchor, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useStart } from "../../api/operations.ts";
 import { packagesQuery, updateWordPress, wordpressQuery } from "../../api/packages.ts";
@@ -7,12 +7,16 @@ import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Card } from "../../parts/Card.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
 import { Notice } from "../../parts/Notice.tsx";
-import { OperationOutcome } from "../../parts/OperationOutcome.tsx";
 import { texts } from "../../texts.ts";
 import { PackageUpdates } from "./PackageUpdates.tsx";
 import type { TabProps } from "./tabProps.ts";
+import { UpdateHistory } from "./UpdateHistory.tsx";
+import { UpdateOutcome } from "./UpdateOutcome.tsx";
 
 const at = texts.updates;
+
+const notesOfWordPress = (version: string): string =>
+  `https://wordpress.org/documentation/wordpress-version/version-${version.replaceAll(".", "-")}/`;
 
 /** WordPress, plugins and themes of an environment, and their updates. */
 export function UpdatesTab({ environment: { id } }: TabProps) {
@@ -23,6 +27,7 @@ export function UpdatesTab({ environment: { id } }: TabProps) {
       <WordPress environmentId={id} />
       <PackageUpdates environmentId={id} kind="plugins" />
       <PackageUpdates environmentId={id} kind="themes" />
+      <UpdateHistory environmentId={id} />
     </Stack>
   );
 }
@@ -52,7 +57,12 @@ function WordPress({ environmentId }: { readonly environmentId: string }) {
             )}
             {newer.map((version) => (
               <Group key={version} justify="space-between">
-                <Text>{at.wordpressUpdate(current ?? texts.site.unknown, version)}</Text>
+                <div>
+                  <Text>{at.wordpressUpdate(current ?? texts.site.unknown, version)}</Text>
+                  <Anchor href={notesOfWordPress(version)} target="_blank" rel="noreferrer" size="sm">
+                    {texts.pictures.releaseNotes(version)}
+                  </Anchor>
+                </div>
                 <ActionButton
                   reason={forbidden}
                   loading={start.isPending}
@@ -67,11 +77,7 @@ function WordPress({ environmentId }: { readonly environmentId: string }) {
         )}
       </Loaded>
       <Failure error={start.error} />
-      {start.data !== undefined && (
-        <OperationOutcome key={start.data.operation_id} operationId={start.data.operation_id}>
-          {() => null}
-        </OperationOutcome>
-      )}
+      {start.data !== undefined && <UpdateOutcome operationId={start.data.operation_id} />}
     </Card>
   );
 }

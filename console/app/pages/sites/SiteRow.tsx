@@ -4,6 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type LiveOverview, pictureQuery, type SiteOverview } from "../../api/siteOverviews.ts";
 import { dayText } from "../../formats.ts";
 import { TextLink } from "../../parts/ButtonLink.tsx";
+import { LogInOfSite } from "../../parts/LogInButton.tsx";
 import { texts } from "../../texts.ts";
 
 const at = texts.overview;
@@ -80,9 +81,12 @@ function SiteName({ site }: { readonly site: SiteOverview }) {
         {site.display_name}
       </TextLink>
       {live !== null && (
-        <Anchor href={live.address} target="_blank" rel="noreferrer" size="sm" truncate="end" display="block">
-          {live.domain}
-        </Anchor>
+        <Group gap="xs" wrap="nowrap">
+          <Anchor href={live.address} target="_blank" rel="noreferrer" size="sm" truncate="end" display="block">
+            {live.domain}
+          </Anchor>
+          <LogInOfSite environmentId={live.environment_id} siteName={site.display_name} />
+        </Group>
       )}
       <Group gap={4} wrap="nowrap" style={{ overflow: "hidden" }}>
         {site.siteLabels.map(({ id, name }) => (

@@ -35,6 +35,9 @@ export function SitesPage({ filter }: { readonly filter: SiteFilter }) {
           <ButtonLink to="/labels" variant="default">
             {texts.overview.labels}
           </ButtonLink>
+          <ButtonLink to="/deleted-sites" variant="default">
+            {texts.deletedSites.link}
+          </ButtonLink>
           <ButtonLink to="/sites/new" variant="filled">
             {texts.sites.create}
           </ButtonLink>

@@ -1,4 +1,4 @@
-import { NumberInput, Text } from "@mantine/core";
+import { Checkbox, NumberInput, Text } from "@mantine/core";
 import { useState } from "react";
 import { answerOf, api } from "../../../api/client.ts";
 import type { Settings } from "../../../api/settings.ts";
@@ -13,6 +13,7 @@ const at = texts.settings;
 const megabyte = 1_000_000;
 
 interface LimitsProps {
+  readonly siteId: string;
   readonly environmentId: string;
   readonly limits: Settings["limits"];
 }
@@ -70,22 +71,31 @@ function TimeAndDisk({ environmentId, limits: { limits, bounds, use } }: LimitsP
   );
 }
 
-function PhpThreads({ environmentId, limits: { limits, bounds } }: LimitsProps) {
+function PhpThreads({ siteId, environmentId, limits: { limits, bounds } }: LimitsProps) {
   const [operationId, follow] = useState<string | null>(null);
-  const initialValues: { thread_count: number | string; thread_memory: number | string } = {
+  const initialValues: { thread_count: number | string; thread_memory: number | string; isEverywhere: boolean } = {
     thread_count: limits.thread_count,
     thread_memory: limits.thread_memory,
+    isEverywhere: false,
   };
   const bodyOf = (values: typeof initialValues) => ({
     thread_count: Number(values.thread_count),
     thread_memory: Number(values.thread_memory),
   });
-  const path = `/sites/environments/${environmentId}/change-environment-php-allocation`;
+  const pathOf = ({ isEverywhere }: typeof initialValues) =>
+    isEverywhere
+      ? `/sites/${siteId}/change-site-php-allocation`
+      : `/sites/environments/${environmentId}/change-environment-php-allocation`;
   const { form, isSending, error, submit } = useApiForm({
     initialValues,
     send: (values) => {
-      const given = { params: { path: { env_id: environmentId } }, body: bodyOf(values) };
-      return answerOf(api.POST("/sites/environments/{env_id}/change-environment-php-allocation", given));
+      const body = bodyOf(values);
+      if (values.isEverywhere) {
+        const params = { path: { site_id: siteId } };
+        return answerOf(api.POST("/sites/{site_id}/change-site-php-allocation", { params, body }));
+      }
+      const params = { path: { env_id: environmentId } };
+      return answerOf(api.POST("/sites/environments/{env_id}/change-environment-php-allocation", { params, body }));
     },
     done: ({ operation_id: id }) => follow(id),
   });
@@ -96,7 +106,7 @@ function PhpThreads({ environmentId, limits: { limits, bounds } }: LimitsProps) 
       isSending={isSending}
       isSaved={false}
       error={error}
-      request={{ method: "POST", path, body: bodyOf(form.values) }}
+      request={{ method: "POST", path: pathOf(form.values), body: bodyOf(form.values) }}
     >
       <NumberInput
         label={at.threads}
@@ -108,6 +118,7 @@ function PhpThreads({ environmentId, limits: { limits, bounds } }: LimitsProps) 
         description={at.range(bounds.thread_memory.minimum, bounds.thread_memory.maximum)}
         {...form.getInputProps("thread_memory")}
       />
+      <Checkbox label={texts.allocation.everywhere} {...form.getInputProps("isEverywhere", { type: "checkbox" })} />
       <Outcome operationId={operationId} />
     </SettingForm>
   );

@@ -11,7 +11,7 @@ import { Switches } from "./Switches.tsx";
 import { UpdateChecks } from "./UpdateChecks.tsx";
 
 /** Settings of an environment. Each one is saved by itself. */
-export function SettingsTab({ environment: { id } }: TabProps) {
+export function SettingsTab({ siteId, environment: { id } }: TabProps) {
   const settings = useQuery(settingsQuery(id));
   return (
     <Stack key={id}>
@@ -20,7 +20,7 @@ export function SettingsTab({ environment: { id } }: TabProps) {
           <>
             <Switches environmentId={id} settings={loaded} />
             <BlockedAddresses environmentId={id} addresses={loaded.blocked} />
-            <Limits environmentId={id} limits={loaded.limits} />
+            <Limits siteId={siteId} environmentId={id} limits={loaded.limits} />
             <UpdateChecks environmentId={id} checks={loaded.checks} />
             <AutomaticUpdates environmentId={id} updates={loaded.automatic} />
           </>

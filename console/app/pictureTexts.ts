@@ -1,0 +1,27 @@
+/** Texts about the screenshots of an update. */
+export const pictureTexts = {
+  pictures: {
+    title: "Screenshots before and after",
+    page: "Page",
+    difference: "Difference",
+    percent: (percent: number) => `${percent} %`,
+    history: "Latest updates",
+    noHistory: "There were no updates in the last seven days.",
+    date: "Date",
+    what: "Update",
+    state: "State",
+    showUpdate: (date: string) => `Show the update of ${date}`,
+    show: "Show",
+    showNamed: (path: string) => `Show the screenshots of ${path}`,
+    view: "View",
+    views: { slider: "Slider", sides: "Side by side" },
+    before: "Before",
+    after: "After",
+    beforeOf: (path: string) => `${path} before the update`,
+    afterOf: (path: string) => `${path} after the update`,
+    position: "How much is shown as it was before",
+    gone: "The screenshots are no longer kept: they are deleted after 30 days.",
+    notesNamed: (title: string, version: string) => `What is new in ${title} ${version}`,
+    releaseNotes: (version: string) => `What is new in ${version}`,
+  },
+} as const;
