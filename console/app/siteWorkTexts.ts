@@ -143,5 +143,5 @@ export const siteWorkTexts = {
     overlap: "Hours for which the old key stays valid",
     done: "Done",
   },
-  wpAdmin: { open: "WP admin", openNamed: (site: string) => `Log in to WordPress of ${site}` },
+  wpAdmin: { open: "WP admin", openNamed: (site: string) => `WP admin of ${site}` },
 } as const;

@@ -1,7 +1,7 @@
 /** Dialogs of a site's page in Chromium, and the screenshots of a refused update. */
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { ComparedPage } from "../screenshots/screenshots.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { builtConsole } from "./testing/console.ts";
@@ -120,6 +120,7 @@ it("keeps what was typed while the connection is lost", async () => {
   await page.goto(`${origin}/sites/${site.siteId}?tab=environments`);
   const name = page.getByLabel("Name of the copy");
   await name.fill("Half typed");
+  onTestFinished(() => context.setOffline(false));
   await context.setOffline(true);
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByText("Sitewright can't be reached. Trying again …").waitFor();

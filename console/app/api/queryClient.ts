@@ -23,5 +23,9 @@ function look(error: Error): void {
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({ onError: look }),
   mutationCache: new MutationCache({ onError: look }),
-  defaultOptions: { queries: { retry, retryDelay, staleTime: 5_000 } },
+  // Calls are also made while the browser takes itself for offline: it may be wrong, and a failure is shown.
+  defaultOptions: {
+    queries: { retry, retryDelay, staleTime: 5_000, networkMode: "always" },
+    mutations: { networkMode: "always" },
+  },
 });

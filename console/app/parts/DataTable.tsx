@@ -16,7 +16,11 @@ interface DataTableProps {
 export function DataTable({ label, columns, actions, minWidth = 560, children }: DataTableProps) {
   return (
     <Paper withBorder>
-      <Table.ScrollContainer minWidth={minWidth}>
+      <Table.ScrollContainer
+        minWidth={minWidth}
+        // So that it can be scrolled with the keyboard.
+        scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
+      >
         <Table aria-label={label} verticalSpacing="sm" horizontalSpacing="md">
           <Table.Thead>
             <Table.Tr>

@@ -29,7 +29,10 @@ export function BackupComparison({ backups }: { readonly backups: readonly Backu
   const [chosen, choose] = useState<readonly [earlier: string, later: string]>(["", ""]);
   const [earlier, later] = chosen;
   const comparison = useQuery(comparisonQuery(earlier, later));
-  const choices = backups.map(({ id, created_at: date }) => ({ value: String(id), label: dateText(date) }));
+  const choices = backups.map(({ id, created_at: date, note, type }) => ({
+    value: String(id),
+    label: `${dateText(date)}, ${note ?? texts.backups.types[type]}`,
+  }));
   return (
     <Card title={at.title} maxWidth={720}>
       <Group grow>
