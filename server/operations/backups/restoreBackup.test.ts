@@ -1,12 +1,12 @@
 /** Restores of backups: names, quotas, restores without a backup, and backups that are removed meanwhile. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFakeRuntime } from "@sitewright/runtimes/fake/runtime.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { BackupDamaged } from "../../archives/load.ts";
 import { findNewestBackup, removeBackupById, removeExpiredBackups } from "../../store/backups/backups.ts";
-import { restoringBackup, restoringWithoutBackup } from "../../testing/backups.ts";
+import { restoringBackup, restoringFile, restoringWithoutBackup } from "../../testing/backups.ts";
 import { withEngine } from "../../testing/withEngine.ts";
 import { makeWorld, type World } from "../../testing/world.ts";
 import type { OperationRequest } from "../engine/accept.ts";
@@ -164,4 +164,24 @@ describe("a restore", () => {
     expect(row.state).toBe("succeeded");
     expect(tried.map(({ page }) => page)).toEqual([frontPageOrMaintenance]);
   });
+});
+
+test("a restore of one file replaces it, and leaves the site's other files and its database as they are", async () => {
+  const request = await restoringFile.prepare(world);
+  const { target }: RestoreBackupInput = Object(request.input);
+  const layout = await world.services.runtime.layout(target);
+  await writeFile(join(layout?.documentRoot ?? "", "new.txt"), "later");
+  expect(await run(request)).toMatchObject({ state: "succeeded", public_error: null });
+  expect(await restoringFile.finished(world, request)).toEqual([]);
+  const restored = await world.services.runtime.layout(target);
+  expect(await readFile(join(restored?.documentRoot ?? "", "new.txt"), "utf8")).toBe("later");
+});
+
+test("a restore of a file that the backup lacks names it and changes nothing", async () => {
+  const request = restoreAs(await restoringFile.prepare(world), { some: { files: ["none.txt"], database: "none" } });
+  expect(await run(request)).toMatchObject({
+    state: "failed",
+    public_error: expect.stringContaining('"none.txt" can\'t be copied: the source has no such file'),
+  });
+  expect(await restoringFile.undone(world, request)).toEqual([]);
 });
