@@ -85,7 +85,7 @@ function SiteName({ site }: { readonly site: SiteOverview }) {
           <Anchor href={live.address} target="_blank" rel="noreferrer" size="sm" truncate="end" display="block">
             {live.domain}
           </Anchor>
-          <LogInOfSite environmentId={live.environment_id} siteName={site.display_name} />
+          <LogInOfSite environmentId={live.id} siteName={site.display_name} />
         </Group>
       )}
       <Group gap={4} wrap="nowrap" style={{ overflow: "hidden" }}>
