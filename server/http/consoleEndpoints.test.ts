@@ -12,6 +12,13 @@ const exceptions: Readonly<Record<string, string>> = {
   updatePlugin: "updatePlugins installs the newest version, also of one plugin.",
   updateTheme: "updateThemes installs the newest version, also of one theme.",
   getZoneVersion: "compareZoneVersions shows what a version has, next to what there is now.",
+  getVisitsAnalytics: "getAnalytics has the visits, too.",
+  getBandwidthAnalytics: "getAnalytics has the bandwidth, too.",
+  getDiskSpaceAnalytics: "getAnalytics has the disk space, too.",
+  getVisitsThisMonth: "getAnalytics has the visits of any period; the console shows up to 30 days.",
+  getBandwidthThisMonth: "getAnalytics has the bandwidth of any period; the console shows up to 30 days.",
+  removeSecondFactor:
+    "The console removes the app and each passkey by itself; without the last one there is no second factor.",
   validateKey: "It is about the API key of a call; the console has a session.",
 };
 

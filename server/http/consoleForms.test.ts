@@ -8,7 +8,11 @@ const exceptions: Readonly<Record<string, string>> = {
   "parts/SignInForm.tsx": "It starts a session; programs use API keys.",
   "parts/PasswordForm.tsx": "Only a session can change the password of its user.",
   "parts/AddSecondFactor.tsx": "Only a session can add a second factor.",
-  "pages/SecondFactorCard.tsx": "Only a session can change a second factor.",
+  "parts/AddPasskey.tsx": "Only a session can add a passkey, and only a browser can make one.",
+  "parts/PasswordDialog.tsx": "It asks for the password before changes that only a session can make.",
+  "pages/ForgottenPasswordPage.tsx": "It is for people who can't sign in; programs use API keys.",
+  "pages/PasswordResetPage.tsx": "The mailed link takes the place of a key.",
+  "pages/sites/BulkDialog.tsx": "It sends a request for each site, and hence many.",
   "pages/InvitationPage.tsx": "The link in an invitation takes the place of a key.",
 };
 
