@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import type { ComparedPage } from "../screenshots/screenshots.ts";
 import { addMail, addOwnDomain } from "../store/testing/rows.ts";
 import { builtConsole } from "./testing/console.ts";
-import { problemsOf, signIn } from "./testing/consolePages.ts";
+import { goTo, problemsOf, signIn } from "./testing/consolePages.ts";
 import { peopleOf } from "./testing/people.ts";
 import { startTestServer, type TestServer } from "./testing/server.ts";
 
@@ -75,11 +75,13 @@ describe("axe objects to nothing in a dialog at 390 and 1440 pixels, in light an
   it.each(dialogs)("%s, %s", async (tab, name) => {
     const environment = tab === "environments" ? `&environment=${site.id}` : "";
     await page.setViewportSize({ width: 1440, height: 844 });
-    await page.goto(`${origin}/sites/${site.siteId}?tab=${tab}${environment}`);
+    await goTo(page, `/sites/${site.siteId}?tab=${tab}${environment}`);
     await page.getByRole("button", { name }).first().click();
     await page.getByRole("dialog").waitFor();
-    await page.waitForLoadState("networkidle");
+    await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "detached" });
     expect(await problemsOfDialog()).toEqual(noProblems);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 });
 
@@ -103,7 +105,7 @@ it("shows the reason of a refused update with the screenshots of the page that d
   await server.fail(id, "The page /shop/ looks 34 % different.");
 
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${origin}/sites/${site.siteId}?tab=updates`);
+  await goTo(page, `/sites/${site.siteId}?tab=updates`);
   await page.getByRole("cell", { name: "The page /shop/ looks 34 % different." }).waitFor();
   await page.getByRole("link", { name: "Show the update of" }).click();
   await page.getByRole("alert").getByText("The page /shop/ looks 34 % different.").waitFor();
@@ -117,7 +119,7 @@ it("shows the reason of a refused update with the screenshots of the page that d
 });
 
 it("keeps what was typed while the connection is lost", async () => {
-  await page.goto(`${origin}/sites/${site.siteId}?tab=environments`);
+  await goTo(page, `/sites/${site.siteId}?tab=environments`);
   const name = page.getByLabel("Name of the copy");
   await name.fill("Half typed");
   onTestFinished(() => context.setOffline(false));
@@ -134,7 +136,7 @@ it("restores a deleted site under another name", async () => {
   const siteId = await server.addSite({ display_name: "Bakery" });
   await server.deleteSite(siteId);
   await page.setViewportSize({ width: 390, height: 844 });
-  await page.goto(`${origin}/deleted-sites`);
+  await goTo(page, "/deleted-sites");
   await page.getByRole("button", { name: "Restore Bakery" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("New name").fill("Bakery 2");

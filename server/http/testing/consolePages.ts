@@ -65,12 +65,20 @@ interface AxeChoice {
   readonly within?: string;
 }
 
+/** Goes to another page of the console as its links do, without loading the console again. */
+export const goTo = (page: Page, path: string): Promise<void> =>
+  page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`);
+
 /** The problems that axe finds, with the elements. */
-export function problemsOf(page: Page, { rule, within }: AxeChoice = {}): Promise<unknown> {
-  const options = rule === undefined ? {} : { runOnly: [rule] };
+export async function problemsOf(page: Page, { rule, within }: AxeChoice = {}): Promise<unknown> {
+  const runOnly = rule === undefined ? {} : { runOnly: [rule] };
+  const options = JSON.stringify({ ...runOnly, resultTypes: ["violations"] });
   const root = within === undefined ? "document" : `document.querySelector(${JSON.stringify(within)})`;
-  const script = `axe.run(${root}, ${JSON.stringify(options)}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`;
-  return page.evaluate(`window.axe === undefined && (() => { ${axe} })(); ${script}`);
+  // Half a megabyte, and hence sent only once for each document.
+  if (await page.evaluate("window.axe === undefined")) await page.evaluate(`(() => { ${axe} })()`);
+  return await page.evaluate(
+    `axe.run(${root}, ${options}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ": " + html)))`,
+  );
 }
 
 /** The problems that axe finds in light colours, and those of contrast in dark ones. */
