@@ -66,13 +66,48 @@ while_visited() {
   kill -TERM $visitors
   wait $visitors || fail "Visitors were not answered."
 }
+
+# What a system has: files, users, groups, units, and sockets that wait for others.
+inventory() {
+  guest sh -c '
+    find / -xdev -path /srv -prune -o -print
+    getent passwd | sed "s/^/user /"
+    getent group | sed "s/^/group /"
+    systemctl list-unit-files --no-legend | sed "s/ .*//; s/^/unit /"
+    ss --no-header --listening --numeric --tcp --udp | sed "s/^/socket /"
+  ' | sort -u
+}
+
+# What is there now and was not before, without what Debian's packages bring and make.
+added() {
+  inventory >"$folder/now"
+  {
+    cat "$root"/var/lib/dpkg/info/*.list "$root"/var/lib/systemd/deb-systemd-helper-enabled/*.dsh-also
+    sed -n 's,.*/systemd/system/\([^/]*\)$,unit \1,p' "$root"/var/lib/dpkg/info/*.list
+  } >"$folder/packaged"
+  comm -13 "$folder/before" "$folder/now" | grep -vxFf "$folder/packaged" | grep -vE "^/($made_by_packages)(/|$)" || true
+}
+made_by_packages='usr/(bin|include|lib|sbin|share)|etc/(alternatives|fonts|php|rc[0-9S]\.d|ssl)|root/\.npm'
+made_by_packages="$made_by_packages|var/(backups|cache|log|tmp/systemd-private-[^/]*)|var/lib/(apt|dpkg|php|systemd|ucf)"
+
+# Everything of Sitewright that a search finds, wherever it is.
+remains() {
+  guest sh -c '
+    find / /dev/shm /run /sys/fs/cgroup /tmp -xdev -name "*sitewright*" -not -path "/srv/*"
+    find / /dev/shm /run /tmp -xdev \( -nouser -o -nogroup \)
+    systemctl list-units --all --plain --no-legend "*sitewright*"
+    nft list tables
+    ps -e -o args= | grep -E "bwrap|nft|node|php|postgres|sitewright" | grep -vE "ps -e|grep"
+  ' || true
+}
+
 supervisor() { guest systemctl show --property MainPID --value sitewright; }
 kill_child() { guest pkill -KILL --parent "$(supervisor)" --full "server/main.ts $1"; }
 
 say "Making a bare Debian in $root"
 mmdebstrap --quiet --variant=important --include=dbus "$suite" "$root"
 cp /etc/resolv.conf "$root/etc/resolv.conf"
-git clone --quiet --bare "$repository" "$root/srv/sitewright.git"
+git clone --quiet --bare --no-hardlinks "$repository" "$root/srv/sitewright.git"
 git -C "$root/srv/sitewright.git" update-ref refs/heads/trial "$(git -C "$repository" rev-parse HEAD)"
 mkdir -p -m 700 "$root/var/lib/sitewright"
 [ -z "$assets" ] || cp -a "$assets" "$root/var/lib/sitewright/assets"
@@ -94,8 +129,9 @@ trap cleanup EXIT
 boot
 
 say "Installing"
+fetch sh -c 'apt-get update && apt-get install --yes git' >"$folder/git.log" 2>&1 || { cat "$folder/git.log" && fail "apt-get"; }
+inventory >"$folder/before"
 fetch sh -ec '
-  apt-get update && apt-get install --yes git
   git clone --branch trial /srv/sitewright.git /opt/sitewright
   sh /opt/sitewright/packaging/install.sh sites.example.com admin@example.com
 ' >"$folder/install.log" 2>&1 || { tail -n 20 "$folder/install.log" && fail "install.sh"; }
@@ -140,7 +176,7 @@ while_visited "Upgrade" upgrade
 
 say "Uninstallation"
 guest sh -ec "$(sed -n '/^systemctl disable --now sitewright.socket/,/^```/p' "$repository/docs/production.md" | grep -v '^```')"
-left=$(guest sh -c 'find / /tmp /run -xdev -name "*sitewright*" -not -path "/srv/*" -not -path "/proc/*"; find / -xdev -nouser; nft list tables; pgrep -a "postgres|nft|php"' || true)
+left=$(remains && added)
 [ -z "$left" ] || fail "Something is left: $left"
 turn_off
 say "Everything worked."
