@@ -1,7 +1,11 @@
-/** A network namespace with other machines: one program that has all their addresses. It greets with the address and port. */
+/**
+ * A network namespace with other machines: one program that has all their addresses. It greets with the address and port, and answers
+ * DNS questions (`nameServer.ts`).
+ */
 import { execFileSync } from "node:child_process";
 import { createSocket } from "node:dgram";
 import { connect, createServer } from "node:net";
+import { answer } from "./nameServer.ts";
 
 const addresses = [
   "93.184.216.34/24",
@@ -28,7 +32,7 @@ async function start(): Promise<void> {
     await new Promise<void>((resolve) => server.listen(port, "::", resolve));
   }
   const udp = createSocket("udp6");
-  udp.on("message", (_message, { address, port }) => udp.send("reached udp\n", port, address));
+  udp.on("message", (message, { address, port }) => udp.send(answer(message) ?? "reached udp\n", port, address));
   await new Promise<void>((resolve) => udp.bind(53, "::", resolve));
 }
 
