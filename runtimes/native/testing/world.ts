@@ -44,14 +44,15 @@ export async function openNative({
   const { offered, refused } = await inspectRoots([machineRoot]);
   const [php] = offered;
   if (php === undefined) throw new Error(`This machine has no PHP for tests. ${refused.join(" ")}`);
-  const { acceptMail, packageSource = "https://api.wordpress.org" } = changes;
+  const onlyPhp = (version: string) => {
+    if (version !== php.version) throw new Error(`There is no PHP ${version}.`);
+    return php;
+  };
+  const { acceptMail, packageSource = "https://api.wordpress.org", phpOf = onlyPhp } = changes;
   const common = {
     assets: sharedAssets,
     environments,
-    phpOf: (version: string) => {
-      if (version !== php.version) throw new Error(`There is no PHP ${version}.`);
-      return php;
-    },
+    phpOf,
     network: null,
     packageSource,
     layers: path.join(disk, "layers"),

@@ -1,6 +1,7 @@
 /** Folders with a real PHP whose settings or files are damaged. */
 import { execFile } from "node:child_process";
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { globSync } from "node:fs";
+import { cp, link, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import path from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
@@ -118,6 +119,25 @@ describe("PHP is refused, with the reason, if", () => {
     await expectRefused(/^PHP 8\.\d there is not offered: it has no mbstring\./);
     await writeFile(file, content.subarray(0, 1_000));
     await expectRefused(/crashes with signal \d+\. A file of it or of an extension may be damaged/);
+  });
+
+  test("an extension is a link that leads out of it", async () => {
+    const [file = ""] = globSync("usr/lib/php/*/mbstring.so", { cwd: php.root });
+    await rm(path.join(folder, file));
+    onTestFinished(async () => {
+      await rm(path.join(folder, file));
+      await link(path.join(php.root, file), path.join(folder, file));
+    });
+    await symlink(path.join(php.root, file), path.join(folder, file));
+    await expectRefused(/^PHP 8\.\d there is not offered: it has no mbstring\./);
+  });
+
+  test("all its files are links that lead out of it", async () => {
+    const linked = await mkdtemp(`${php.root}-linked-`);
+    onTestFinished(() => rm(linked, { recursive: true }));
+    await run("cp", ["--archive", "--symbolic-link", path.join(php.root, "usr"), linked]);
+    const { offered, refused } = await inspectRoots([{ folder: linked, place: "there" }]);
+    expect([offered, refused]).toEqual([[], [expect.stringMatching(/is a symbolic link that leads out of \/usr\./)]]);
   });
 
   test("reading its settings never ends", async () => {

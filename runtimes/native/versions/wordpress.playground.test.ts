@@ -1,5 +1,10 @@
 /** WordPress on the machine's PHP, and on one that was extracted from another release of Debian. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { execFile } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { ownerOf } from "../../owner.ts";
 import { sharedAssets } from "../../playground/testing/world.ts";
 import type { AcceptMail } from "../../serving.ts";
@@ -98,4 +103,18 @@ describe.each([
       `cli${php.fullVersion}Native &amp; &lt;fast&gt;`,
     );
   });
+});
+
+test.runIf(process.getuid?.() === 0)("PHP on a read-only file system serves a site, and runs WP-CLI", async () => {
+  const [, php] = phps;
+  const place = await mkdtemp(path.join(tmpdir(), "read-only-"));
+  onTestFinished(() => rm(place, { recursive: true }));
+  // Only the program sees the mount.
+  const script =
+    'mount --bind "$1" "$2" && mount -o remount,bind,ro "$2" && ! touch "$2/new" 2>/dev/null && exec "$3" "$4" "$2"';
+  const program = path.join(import.meta.dirname, "../testing/servedWith.ts");
+  const parameters = [php?.root ?? "", place, process.execPath, program];
+  const { stdout } = await promisify(execFile)("unshare", ["--mount", "--", "sh", "-c", script, "sh", ...parameters]);
+  const version = php?.fullVersion;
+  expect(JSON.parse(stdout)).toEqual({ root: place, page: [200, "Served"], version, wpCli: version });
 });
