@@ -87,8 +87,9 @@ added() {
   } >"$folder/packaged"
   comm -13 "$folder/before" "$folder/now" | grep -vxFf "$folder/packaged" | grep -vE "^/($made_by_packages)(/|$)" || true
 }
-made_by_packages='usr/(bin|include|lib|sbin|share)|etc/(alternatives|fonts|php|rc[0-9S]\.d|ssl)|root/\.npm'
-made_by_packages="$made_by_packages|var/(backups|cache|log|tmp/systemd-private-[^/]*)|var/lib/(apt|dpkg|php|systemd|ucf)"
+made_by_packages='usr/(bin|include|lib|sbin|share|local/lib/python[^/]*|local/share/fonts)|root/\.npm'
+made_by_packages="$made_by_packages|etc/(alternatives|fonts|php|python3|rc[0-9S]\.d|ssl)"
+made_by_packages="$made_by_packages|var/(backups|cache|log|tmp/systemd-private-[^/]*)|var/lib/(apt|dpkg|php|python|systemd|ucf)"
 
 # Everything of Sitewright that a search finds, wherever it is.
 remains() {
