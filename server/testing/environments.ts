@@ -181,17 +181,17 @@ export const modifyingPhpVersion: Subject = {
 };
 
 /** Moves an environment from the playground to another runtime, with another PHP version. */
-export function changingRuntime(runtime: string): Subject {
+export function changingRuntime(runtime: string, phpVersion = "8.4"): Subject {
   return {
     kind: "changeRuntime",
     prepare: async (world) => {
       const site = await liveSite(world);
       const environment = { ...site.environment, address: site.address };
-      const input = { environment: site.environment, runtime, phpVersion: "8.4", address: site.address };
+      const input = { environment: site.environment, runtime, phpVersion, address: site.address };
       const request = { ...requestOn(site, environment), kind: "changeRuntime", input } as const;
       return remember({ ...request, locks: [environment.id] }, { site, environment });
     },
-    finished: (world, request) => runtimeIs(world, request, { runtime, php_version: "8.4", backups: 1 }),
+    finished: (world, request) => runtimeIs(world, request, { runtime, php_version: phpVersion, backups: 1 }),
     undone: (world, request) => runtimeIs(world, request, { runtime: "playground", php_version: "8.3", backups: 0 }),
   };
 }

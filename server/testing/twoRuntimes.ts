@@ -1,5 +1,4 @@
 /** A world of real WordPress with both runtimes, the playground and the native one. */
-import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,8 +12,8 @@ import { sharedAssets } from "@sitewright/runtimes/playground/testing/world.ts";
 import { combineEngines } from "@sitewright/runtimes/pool/engine.ts";
 import { createPoolServing } from "@sitewright/runtimes/pool/serving.ts";
 import { combineRuntimes } from "@sitewright/runtimes/severalRuntimes.ts";
-import { findProgram } from "../../tools/programs.ts";
 import { findRuntimes } from "../store/sites/environmentStates.ts";
+import { nativeLogs, nativePhp } from "./native.ts";
 import { playground, playgroundServing, preparePlayground } from "./playground.ts";
 import { servicesOf } from "./services.ts";
 import { makeWorld, type World, type WorldRuntime } from "./world.ts";
@@ -62,29 +61,4 @@ export async function makeWorldWithTwoRuntimes(): Promise<World> {
   const services = servicesOf(world.facts, world.own.database, runtime);
   const owned = stack.move();
   return { ...world, services, [Symbol.asyncDispose]: () => owned.disposeAsync() };
-}
-
-const nativeLogs = {
-  onLog: () => undefined,
-  onFailure: (error: unknown) => {
-    throw error;
-  },
-};
-
-function nativePhp(dataFolder: string) {
-  const environments = join(dataFolder, "environments");
-  mkdirSync(environments, { recursive: true });
-  const fpm = findProgram("php-fpm", process.env) ?? "php-fpm";
-  const program = { root: "/", fpm, php: "/usr/bin/php8.2", extensions: [] };
-  return {
-    assets: sharedAssets,
-    environments,
-    phpOf: (version: string) => {
-      if (version !== nativePhpVersion) throw new Error(`There is no PHP ${version}.`);
-      return program;
-    },
-    packageSource: null,
-    layers: join(dataFolder, "layers"),
-    network: null,
-  };
 }

@@ -251,7 +251,8 @@ async function checkEnd(
   return wrong.map((sentence) => `${each.name}: ${sentence}`);
 }
 
-async function leftovers({ own: { database } }: World, row: OperationRow): Promise<string[]> {
+/** Returns what an operation that has ended still holds, as sentences. */
+export async function leftovers({ own: { database } }: World, row: OperationRow): Promise<string[]> {
   const locks = await database.selectFrom("environment_locks").selectAll().where("operation_id", "=", row.id).execute();
   const activity = await database
     .selectFrom("activity")
