@@ -5,7 +5,16 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { descendants, find, isAlive, kill, type ProcessInfo, type ProcessRole } from "./processes.ts";
-import { acceptSite, type CreatedSite, createSite, describeSite, followOperation, runOperation } from "./sites.ts";
+import {
+  accept,
+  acceptSite,
+  type CreatedSite,
+  createSite,
+  describeSite,
+  followOperation,
+  runOperation,
+  succeed,
+} from "./sites.ts";
 
 const recovery = { timeout: 60_000, interval: 20 };
 
@@ -127,6 +136,74 @@ describe("kill -9 of the edge", () => {
       await pause(moment * 400);
     }
     await untilServed();
+  });
+});
+
+describe("kill -9 of the edge at any moment of", () => {
+  /** Kills the edge at several moments of an operation that is begun again each time. Each one must succeed. */
+  async function killDuring(begin: () => Promise<string>, done: (environmentId: string) => Promise<void>) {
+    for (let moment = 0; moment < 4; moment += 1) {
+      const operation = await begin();
+      await pause(moment * 100);
+      await kill(root(), "edge");
+      const { status, message, data } = await followOperation(installation, operation);
+      expect([moment, status, message]).toEqual([moment, 200, message]);
+      await untilServed();
+      await done(data?.idEnv ?? "");
+    }
+  }
+  const beginCopy = () =>
+    accept(installation, "POST", `/sites/${site.id}/environments/clone`, {
+      display_name: "Copy",
+      is_premium: false,
+      source_env_id: site.environmentId,
+    });
+  const remove = async (environmentId: string) => {
+    await succeed(installation, "DELETE", `/sites/environments/${environmentId}`, { without_backup: true });
+  };
+
+  test("a creation: it is completed", async () => {
+    const titles = { display_name: "Late", site_title: "Late Survivor" };
+    await killDuring(
+      () => acceptSite(installation, titles),
+      async () => {
+        const { company } = (await installation.api("GET", "/sites")).json<{ company: { sites: { id: string }[] } }>();
+        const [other] = company.sites.filter(({ id }) => id !== site.id);
+        const made = await describeSite(installation, other?.id ?? "");
+        expect((await uncached(made)).text).toContain("<title>Late Survivor");
+        await succeed(installation, "DELETE", `/sites/${made.id}`, { without_backup: true });
+      },
+    );
+  });
+
+  test("a copy: it is completed", async () => {
+    await killDuring(beginCopy, remove);
+  });
+
+  test("a push: it is completed", async () => {
+    const { data } = await followOperation(installation, await beginCopy());
+    const environments = { source_env_id: data?.idEnv, target_env_id: site.environmentId };
+    await killDuring(
+      () => accept(installation, "PUT", `/sites/${site.id}/environments`, environments),
+      async () => undefined,
+    );
+    await remove(data?.idEnv ?? "");
+  });
+
+  test("a move to the other runtime and back: it is completed", async () => {
+    const place = `/sites/environments/${site.environmentId}/runtime`;
+    const { environment } = (await installation.api("GET", place)).json<{
+      environment: { available_runtimes: { runtime: string; php_versions: string[] }[] };
+    }>();
+    const php = environment.available_runtimes.find((one) => one.runtime === "native")?.php_versions[0];
+    let runtime = "native";
+    await killDuring(
+      () => {
+        runtime = runtime === "native" ? "playground" : "native";
+        return accept(installation, "PUT", place, { runtime, php_version: runtime === "native" ? php : "8.3" });
+      },
+      async () => undefined,
+    );
   });
 });
 

@@ -57,7 +57,7 @@ export async function followOperation(installation: Installation, operationId: s
 }
 
 /** Calls the API. Returns the id of the operation. Throws with the response if the call is not accepted. */
-async function accept(installation: Installation, method: string, path: string, body?: object): Promise<string> {
+export async function accept(installation: Installation, method: string, path: string, body?: object): Promise<string> {
   const response = await installation.api(method, path, body);
   if (response.status !== 202) throw new Error(`${method} ${path} returned ${response.status}: ${response.text}`);
   return response.json<{ operation_id: string }>().operation_id;
