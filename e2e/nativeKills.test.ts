@@ -88,32 +88,6 @@ function killIfThere(process: ProcessInfo | undefined): void {
   }
 }
 
-describe("kill -9 of PHP", () => {
-  test.each(["master", "child"])(
-    "its %s, at any moment of a page: this page is late or fails, and the next one is there",
-    async (which) => {
-      let kills = 0;
-      for (let moment = 0; moment < 8; moment += 1) {
-        // If it has begun, it breaks off.
-        const page = uncached().catch(() => null);
-        await pause(moment * 25);
-        const processes = await fpm();
-        const children = processes.filter(({ parent }) => processes.some(({ id }) => id === parent));
-        const victim = which === "child" ? children[0] : processes.find((one) => !children.includes(one));
-        if (victim !== undefined) kills += 1;
-        killIfThere(victim);
-        // A child may begin another page before it ends with its master.
-        if (victim !== undefined) await untilGone(which === "child" ? [victim] : processes);
-        const answer = await page;
-        if (answer !== null) expect([200, 500, 502, 503]).toContain(answer.status);
-        const next = await uncached();
-        expect([moment, next.status, isPage(next) || next.text]).toEqual([moment, 200, true]);
-      }
-      expect(kills).toBeGreaterThan(1);
-    },
-  );
-});
-
 describe("kill -9 of the edge", () => {
   test("while a script runs: nothing of it survives, and the site is back", async () => {
     const broken = installation.visit(`${site.address}/slow.php`).catch(() => null);
@@ -139,72 +113,30 @@ describe("kill -9 of the edge", () => {
   });
 });
 
-describe("kill -9 of the edge at any moment of", () => {
-  /** Kills the edge at several moments of an operation that is begun again each time. Each one must succeed. */
-  async function killDuring(begin: () => Promise<string>, done: (environmentId: string) => Promise<void>) {
-    for (let moment = 0; moment < 4; moment += 1) {
-      const operation = await begin();
-      await pause(moment * 100);
-      await kill(root(), "edge");
-      const { status, message, data } = await followOperation(installation, operation);
-      expect([moment, status, message]).toEqual([moment, 200, message]);
-      await untilServed();
-      await done(data?.idEnv ?? "");
-    }
-  }
-  const beginCopy = () =>
-    accept(installation, "POST", `/sites/${site.id}/environments/clone`, {
-      display_name: "Copy",
-      is_premium: false,
-      source_env_id: site.environmentId,
-    });
-  const remove = async (environmentId: string) => {
-    await succeed(installation, "DELETE", `/sites/environments/${environmentId}`, { without_backup: true });
-  };
-
-  test("a creation: it is completed", async () => {
-    const titles = { display_name: "Late", site_title: "Late Survivor" };
-    await killDuring(
-      () => acceptSite(installation, titles),
-      async () => {
-        const { company } = (await installation.api("GET", "/sites")).json<{ company: { sites: { id: string }[] } }>();
-        const [other] = company.sites.filter(({ id }) => id !== site.id);
-        const made = await describeSite(installation, other?.id ?? "");
-        expect((await uncached(made)).text).toContain("<title>Late Survivor");
-        await succeed(installation, "DELETE", `/sites/${made.id}`, { without_backup: true });
-      },
-    );
-  });
-
-  test("a copy: it is completed", async () => {
-    await killDuring(beginCopy, remove);
-  });
-
-  test("a push: it is completed", async () => {
-    const { data } = await followOperation(installation, await beginCopy());
-    const environments = { source_env_id: data?.idEnv, target_env_id: site.environmentId };
-    await killDuring(
-      () => accept(installation, "PUT", `/sites/${site.id}/environments`, environments),
-      async () => undefined,
-    );
-    await remove(data?.idEnv ?? "");
-  });
-
-  test("a move to the other runtime and back: it is completed", async () => {
-    const place = `/sites/environments/${site.environmentId}/runtime`;
-    const { environment } = (await installation.api("GET", place)).json<{
-      environment: { available_runtimes: { runtime: string; php_versions: string[] }[] };
-    }>();
-    const php = environment.available_runtimes.find((one) => one.runtime === "native")?.php_versions[0];
-    let runtime = "native";
-    await killDuring(
-      () => {
-        runtime = runtime === "native" ? "playground" : "native";
-        return accept(installation, "PUT", place, { runtime, php_version: runtime === "native" ? php : "8.3" });
-      },
-      async () => undefined,
-    );
-  });
+describe("kill -9 of PHP", () => {
+  test.each(["master", "child"])(
+    "its %s, at any moment of a page: this page is late or fails, and the next one is there",
+    async (which) => {
+      let kills = 0;
+      for (let moment = 0; moment < 8; moment += 1) {
+        // If it has begun, it breaks off.
+        const page = uncached().catch(() => null);
+        await pause(moment * 25);
+        const processes = await fpm();
+        const children = processes.filter(({ parent }) => processes.some(({ id }) => id === parent));
+        const victim = which === "child" ? children[0] : processes.find((one) => !children.includes(one));
+        if (victim !== undefined) kills += 1;
+        killIfThere(victim);
+        // A child may begin another page before it ends with its master.
+        if (victim !== undefined) await untilGone(which === "child" ? [victim] : processes);
+        const answer = await page;
+        if (answer !== null) expect([200, 500, 502, 503]).toContain(answer.status);
+        const next = await uncached();
+        expect([moment, next.status, isPage(next) || next.text]).toEqual([moment, 200, true]);
+      }
+      expect(kills).toBeGreaterThan(1);
+    },
+  );
 });
 
 describe("kill -9 of the control process", () => {
@@ -251,3 +183,72 @@ test("of 50 sites that are created at once, each has its page, and visitors of a
     expect([page.status, page.text.includes(titles[index] ?? "")]).toEqual([200, true]);
   }
 }, 1_200_000);
+
+// Last, long after the other deaths of the edge: the supervisor waits up to 10 s before it restarts what ends often.
+describe("kill -9 of the edge at any moment of a creation, a copy, a push and a move at once", () => {
+  interface Place {
+    readonly runtime: string;
+    readonly php: string;
+  }
+
+  /** Returns where the environment can be, first where it is now. */
+  async function placesOf(environmentId: string): Promise<readonly [Place, Place]> {
+    const { environment } = (await installation.api("GET", `/sites/environments/${environmentId}/runtime`)).json<{
+      environment: { available_runtimes: { runtime: string; php_versions: string[] }[] };
+    }>();
+    const php = environment.available_runtimes.find((one) => one.runtime === "native")?.php_versions[0] ?? "";
+    return [
+      { runtime: "native", php },
+      { runtime: "playground", php: "8.3" },
+    ];
+  }
+
+  const beginCopy = (source: CreatedSite) =>
+    accept(installation, "POST", `/sites/${source.id}/environments/clone`, {
+      display_name: "Copy",
+      is_premium: false,
+      source_env_id: source.environmentId,
+    });
+  const beginPush = (target: CreatedSite, source_env_id: string) =>
+    accept(installation, "PUT", `/sites/${target.id}/environments`, {
+      source_env_id,
+      target_env_id: target.environmentId,
+    });
+  const beginMove = ({ environmentId }: CreatedSite, { runtime, php }: Place) =>
+    accept(installation, "PUT", `/sites/environments/${environmentId}/runtime`, { runtime, php_version: php });
+  const isServed = (own: CreatedSite) => expect.poll(async () => isPage(await uncached(own)), recovery).toBe(true);
+
+  test("each is completed, and all of its sites are served", async () => {
+    const [pushed, moved] = await Promise.all([
+      createSite(installation, { display_name: "Pushed", site_title: "Survivor" }),
+      createSite(installation, { display_name: "Moved", site_title: "Survivor" }),
+    ]);
+    const source = (await followOperation(installation, await beginCopy(pushed))).data?.idEnv ?? "";
+    const [here, there] = await placesOf(moved.environmentId);
+    for (let moment = 0; moment < 4; moment += 1) {
+      const operations = await Promise.all([
+        acceptSite(installation, { display_name: "Late", site_title: "Late Survivor" }),
+        beginCopy(site),
+        beginPush(pushed, source),
+        beginMove(moved, moment % 2 === 0 ? there : here),
+      ]);
+      await pause(moment * 60);
+      await kill(root(), "edge");
+      const ended = await Promise.all(operations.map((operation) => followOperation(installation, operation)));
+      const messages = ended.map(({ message }) => message);
+      expect([moment, messages, ended.map(({ status }) => status)]).toEqual([moment, messages, [200, 200, 200, 200]]);
+      const [creation, copy] = ended;
+      const made = await describeSite(installation, creation?.data?.idSite ?? "");
+      expect((await uncached(made)).text).toContain("<title>Late Survivor");
+      for (const own of [site, pushed, moved]) await isServed(own);
+      await Promise.all([
+        succeed(installation, "DELETE", `/sites/${made.id}`, { without_backup: true }),
+        succeed(installation, "DELETE", `/sites/environments/${copy?.data?.idEnv}`, { without_backup: true }),
+      ]);
+    }
+    const extra = [pushed, moved].map(({ id }) =>
+      succeed(installation, "DELETE", `/sites/${id}`, { without_backup: true }),
+    );
+    await Promise.all(extra);
+  });
+});
