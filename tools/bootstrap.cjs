@@ -18,6 +18,12 @@ const node = path.join(modules, ".bin", "node");
 const installOnly = "--install";
 const installLocked = "--install-locked";
 const oldestNpm = 7;
+/**
+ * With an older Node, such as Debian 12's, npm leaves out optional packages that ask for a newer one, among them the compiler that
+ * builds the console. Then the packages are installed by this npm, with the Node of the lockfile.
+ */
+const oldestNode = [20, 19];
+const newerNpm = "npm@11.19.1";
 
 /**
  * Files of packages that are never loaded, half of the total size: PHP versions that Sitewright does not offer, PHP
@@ -145,13 +151,14 @@ function install() {
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
   const timer = setInterval(() => log(`  still installing, ${seconds()} s`), 10000);
+  const toolPath = newerToolPath();
   return new Promise((resolve) => {
     const npm = childProcess.spawn(
       "npm",
       ["ci", "--prefer-offline", "--include=dev", "--include=optional", "--loglevel=error"],
       {
         cwd: root,
-        env: Object.assign({}, process.env, { PATH: systemPath() }),
+        env: Object.assign({}, process.env, { PATH: toolPath }),
         stdio: ["ignore", 2, 2],
       },
     );
@@ -176,6 +183,30 @@ function install() {
       }
     });
   });
+}
+
+/**
+ * PATH with an npm that can install all packages: the system's if its Node is new enough. Otherwise a newer one is fetched; if that
+ * fails, the system's installs what it can.
+ */
+function newerToolPath() {
+  const env = Object.assign({}, process.env, { PATH: systemPath() });
+  const found = childProcess.spawnSync("node", ["--version"], { env: env, encoding: "utf8" });
+  const [major, minor] = String(found.stdout || "v99.0")
+    .slice(1)
+    .split(".")
+    .map(Number);
+  if (major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])) {
+    return env.PATH;
+  }
+  const folder = path.join(root, ".cache", "npm");
+  const wanted = packagesIn(path.join(root, "package-lock.json"))["node_modules/node"];
+  childProcess.spawnSync(
+    "npm",
+    ["install", "--prefix", folder, "--no-save", "--loglevel=error", newerNpm, `node@${wanted.version}`],
+    { cwd: root, env: env, stdio: ["ignore", 2, 2] },
+  );
+  return [path.join(folder, "node_modules", ".bin"), env.PATH].join(path.delimiter);
 }
 
 function prune() {

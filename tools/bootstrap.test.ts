@@ -107,6 +107,24 @@ describe("a fresh clone", () => {
     expect(errors === "").toBe(before === "there");
   });
 
+  test("is installed by a newer npm and Node if the system's Node is too old for some packages", async () => {
+    const packages = { ...lockfile.packages, "node_modules/node": { version: "24.1.2", optional: true } };
+    writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages }));
+    writeFileSync(join(root, "bin", "node"), "#!/bin/sh\necho v18.20.4\n", { mode: 0o755 });
+    const newer = join(root, ".cache", "npm");
+    const tools = "mkdir -p .cache/npm/node_modules/.bin && cp bin/npm .cache/npm/node_modules/.bin/npm";
+    fakeNpm(`echo "$0" >> programs; case $1 in install) ${tools};; *) ${fakeInstallation};; esac`);
+    writeFileSync(program, "");
+    expect((await bootstrap().ended).code).toBe(0);
+    const [install = "", ci = ""] = readFileSync(join(root, "calls"), "utf8").split("\n");
+    expect(install).toMatch(/^npm install --prefix .* npm@\d+\.\d+\.\d+ node@24\.1\.2$/);
+    expect(ci).toMatch(/^npm ci /);
+    expect(readFileSync(join(root, "programs"), "utf8").trim().split("\n")).toEqual([
+      join(root, "bin", "npm"),
+      join(newer, "node_modules", ".bin", "npm"),
+    ]);
+  });
+
   test("--install fails if npm does", async () => {
     fakeNpm("exit 2");
     expect(await bootstrap([], [], {}, "--install").ended).toMatchObject({ code: 1 });
