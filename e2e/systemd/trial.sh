@@ -33,6 +33,9 @@ until_true() {
     sleep 0.5
   done
 }
+console_is_there() {
+  guest sh -c 'curl --silent --fail --max-time 60 "$(grep -o "http://[^/]*" /var/lib/sitewright/first-run.json | head -n 1)/" | grep -q "<script type=.module."'
+}
 site_is_there() { guest curl --silent --fail --max-time 60 --header 'Host: demo.sites.example.com' http://127.0.0.1/; }
 is_off() { ! kill -0 "$booted" 2>/dev/null; }
 
@@ -144,6 +147,8 @@ until_true guest sh -c 'journalctl --unit sitewright --output cat | grep -q "^cu
 say "Creating a site with the printed command"
 guest sh -c 'journalctl --unit sitewright --output cat | grep "^curl -X POST" | tail -n 1 | sh' >/dev/null 2>&1
 until_true site_is_there
+say "Opening the console"
+until_true console_is_there
 
 while_visited "systemctl restart" guest systemctl restart sitewright
 while_visited "kill -9 of the edge" kill_child edge
