@@ -172,6 +172,8 @@ export type Answer<E extends Endpoint> = {
         readonly parts?: readonly Buffer[];
         /** The body as text that is sent while it is read, instead of `body`. The headers have its media type. */
         readonly text?: AsyncIterable<string>;
+        /** Text that arrives while something happens, instead of `body`. The headers have its media type. */
+        readonly live?: AsyncIterable<string>;
         /** The object that the body was derived from. The body is serialised once for each such object. */
         readonly cacheKey?: object;
       }

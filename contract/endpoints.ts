@@ -7,6 +7,7 @@ import { listDeletedSites, restoreDeletedSite } from "./backups/deletedSites.ts"
 import { addDownloadableBackup, listDownloadableBackups } from "./backups/downloadableBackups.ts";
 import { exportActivity, listActivity } from "./company/activity.ts";
 import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey, setAllowedAddresses } from "./company/apiKeys.ts";
+import { listEvents } from "./company/events.ts";
 import {
   acceptInvitation,
   checkInvitation,
@@ -254,6 +255,7 @@ export const endpoints = {
   revokeApiKey,
   listActivity,
   exportActivity,
+  listEvents,
   listRegions,
   listPhpVersions,
   listUsers,

@@ -33,6 +33,14 @@ const ifNoneMatch = {
   schema: { type: "string" },
 };
 
+const lastEventId = {
+  name: "Last-Event-ID",
+  in: "header",
+  required: false,
+  description: "Id of the last event that the client has. Browsers send it when they connect again.",
+  schema: { type: "string" },
+};
+
 const whenBusy = {
   name: "When-Busy",
   in: "header",
@@ -74,6 +82,7 @@ const tagDescriptions: Readonly<Record<string, string>> = {
   Users: "Users of a company.",
   "API keys": "API keys of a company and their permissions.",
   "Activity log": "Who did what, and when.",
+  Events: "What happens in a company, while it happens.",
   Regions: "Where sites can be created.",
   "PHP versions": "PHP versions that sites can run.",
   Authentication: "The calling API key.",
@@ -195,6 +204,7 @@ function parametersOf(row: Endpoint, { publish }: Components): Node[] {
     ...(row.method === "GET" || row.resource.kind === "anyone" ? [] : [idempotencyKey]),
     ...(hasEntityTag(row) ? [ifNoneMatch] : []),
     ...(row.operation ? [whenBusy] : []),
+    ...(isEventStream(row) ? [lastEventId] : []),
   ];
 }
 
@@ -202,6 +212,9 @@ function parametersOf(row: Endpoint, { publish }: Components): Node[] {
 function hasEntityTag({ method, responses }: Endpoint): boolean {
   return method === "GET" && responses[200] !== undefined && responses[200].mediaTypes === undefined;
 }
+
+const isEventStream = ({ responses }: Endpoint): boolean =>
+  responses[200]?.mediaTypes !== undefined && "text/event-stream" in responses[200].mediaTypes;
 
 /** Replaces parameters that several operations have with references. Returns the parameters by name. */
 function shareParameters(operations: readonly Operation[]): Node {

@@ -5,6 +5,7 @@ import { launchBrowser } from "./browser.ts";
 import { send } from "./http.ts";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { kill } from "./processes.ts";
+import { createSite } from "./sites.ts";
 import { until } from "./until.ts";
 
 const password = "seven purple tractors sing";
@@ -91,6 +92,19 @@ test("what was typed outlasts a restart of control, and can be sent then", async
   expect(await name.inputValue()).toBe("Staging");
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByText("The copy is ready.").waitFor();
+});
+
+test("an open page continues when the API is started again, and shows what happened meanwhile", async () => {
+  await page.getByRole("link", { name: "Sites" }).click();
+  await page.getByText("Bakery").first().waitFor();
+  const { pid } = installation.supervisor;
+  if (pid === undefined) throw new Error("The supervisor is not running");
+  await kill(pid, "control");
+  await until(async () => {
+    await installation.api("GET", "/validate");
+  }, buildLimits);
+  await createSite(installation, { display_name: "Florist" });
+  await page.getByText("Florist").first().waitFor();
 });
 
 test("after signing out, the page wants a password and the old cookie is refused", async () => {

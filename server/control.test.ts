@@ -9,6 +9,7 @@ import { openS3Blobs } from "./archives/s3Blobs.ts";
 import { startS3Server } from "./archives/testing/s3Server.ts";
 import { type Control, startControl } from "./control.ts";
 import type { FirstRun } from "./firstRun.ts";
+import { openEvents } from "./http/testing/events.ts";
 import { startMailServer } from "./mail/testing/mailServer.ts";
 import { loadConfig } from "./settings/config.ts";
 import { storeMemory } from "./store/backups/archiveStore.ts";
@@ -118,6 +119,27 @@ describe("the control process", () => {
     expect(mailServer.received[0]?.message.replaceAll("=\r\n", "")).toMatch(
       /http:\/\/127\.0\.0\.1:\d+\/password-reset#sr_/,
     );
+  });
+
+  test("continues streams of events after a restart, each event once", async () => {
+    const { company_id, api_key } = await firstRunFile();
+    const follow = (more: Readonly<Record<string, string>> = {}) =>
+      openEvents(`${control.url}/v2/company/${company_id}/events`, { authorization: `Bearer ${api_key}`, ...more });
+    const before = await follow();
+    const created = await createDemo("Demo");
+    await before.until(({ type }) => type === "operation.started");
+    await control.stop();
+    control = await start();
+    const after = await follow({ "last-event-id": before.lastId() });
+    const ended = await after.until(({ type }) => type === "operation.succeeded");
+    expect(ended.data.operation_id).toBe(created.body.operation_id);
+    const events = [...before.received, ...after.received];
+    const ids = events.map(({ id }) => Number(id));
+    expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
+    const types = events.map(({ type }) => type).filter((type) => type !== "operation.progress");
+    expect(types).toEqual([
+      ...["activity.recorded", "operation.started", "site.created", "environment.created", "operation.succeeded"],
+    ]);
   });
 
   test("moves all sites when a setting of their addresses has changed", async () => {

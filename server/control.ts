@@ -10,6 +10,7 @@ import { createTurns } from "@sitewright/runtimes/turns.ts";
 import type { FastifyInstance } from "fastify";
 import { type Logger, pino } from "pino";
 import { makeDownloadTokens } from "./app/backups/downloadTokens.ts";
+import { makeEventFeeds } from "./app/company/eventFeeds.ts";
 import { makeIdentities } from "./app/company/identities.ts";
 import { type KeyUse, makeKeyUse } from "./app/company/keyUse.ts";
 import { makeRefusedKeys } from "./app/company/refusedKeys.ts";
@@ -52,6 +53,7 @@ import { securityTxtOf } from "./settings/securityTxt.ts";
 import { givenSettings } from "./settings/settingsFile.ts";
 import { makeBackupLists } from "./store/backups/backupList.ts";
 import { keysChangedChannel } from "./store/company/apiKeys.ts";
+import { eventAddedChannel } from "./store/company/events.ts";
 import { announceControlProcess, type ControlProcessCount, openControlProcessCount } from "./store/controlProcesses.ts";
 import { migrate } from "./store/migrate.ts";
 import { openNotifications } from "./store/notifications.ts";
@@ -110,7 +112,7 @@ export async function startControl({
   await migrate(opened.pool);
   const notifications = await openNotifications({
     url,
-    channels: [acceptedChannel, endedChannel, keysChangedChannel],
+    channels: [acceptedChannel, endedChannel, keysChangedChannel, eventAddedChannel],
     onConnectionLost,
     onConnect: announceControlProcess,
   });
@@ -160,6 +162,8 @@ export async function startControl({
     lookUp: makeLookUp(config.resolver),
     logs: openLogs(config.environmentLogs),
     acceptOperation: makeAcceptOperation({ sealer, definitions }),
+    // After the identities, which forget changed keys first.
+    eventFeeds: makeEventFeeds({ database, notifications, log }),
     operationWaits: makeOperationWaits({ read: makeOperationRead(opened.pool), notifications }),
   };
   await applyAddressSettings(parts);
@@ -202,7 +206,7 @@ function consolePaths(assets: string): ConsolePaths {
 interface Parts
   extends Pick<
     App,
-    "lookUp" | "acceptOperation" | "operationWaits" | "repeatedActivity" | "refusedKeys" | "identities"
+    "lookUp" | "acceptOperation" | "operationWaits" | "eventFeeds" | "repeatedActivity" | "refusedKeys" | "identities"
   > {
   readonly config: Config;
   readonly capabilities: OpenedRuntimes["capabilities"];

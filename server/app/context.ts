@@ -23,6 +23,7 @@ import type { ScreenshotStore } from "../screenshots/screenshots.ts";
 import type { BackupDifferences } from "./backups/backupDifferences.ts";
 import type { DownloadTokens } from "./backups/downloadTokens.ts";
 import type { Caller } from "./company/access.ts";
+import type { EventFeeds } from "./company/eventFeeds.ts";
 import type { Identities } from "./company/identities.ts";
 import type { KeyUse } from "./company/keyUse.ts";
 import type { RefusedKeys } from "./company/refusedKeys.ts";
@@ -115,6 +116,7 @@ export interface App {
   readonly database: Database;
   readonly acceptOperation: AcceptOperation;
   readonly operationWaits: OperationWaits;
+  readonly eventFeeds: EventFeeds;
   readonly downloadTokens: DownloadTokens;
   readonly identities: Identities;
   readonly snapshots: Snapshots;
@@ -166,6 +168,10 @@ export interface RequestDatabase {
 export interface Context extends App, RequestDatabase {
   readonly caller: Caller;
   readonly actor: Actor;
+  /** The caller as they are now, or null if they may no longer make this call. For responses that stay open. */
+  readonly callerNow: () => Promise<Caller | null>;
+  /** The header `Last-Event-ID`, or null. */
+  readonly lastEventId: string | null;
   /** Runs in a transaction that ends before other work of the request, whatever happens to that. */
   readonly inOwnTransaction: RequestDatabase["inTransaction"];
   readonly whenBusy: "fail" | "queue";

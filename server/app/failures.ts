@@ -36,6 +36,11 @@ export class QueueFull extends Error {
   override readonly name = "QueueFull";
 }
 
+/** The key, or the company, already follows events as often as it may. The message says which. */
+export class TooManyStreams extends Error {
+  override readonly name = "TooManyStreams";
+}
+
 /** It does not exist, or belongs to another company; callers can't tell which. */
 export class NotFound extends Error {
   override readonly name = "NotFound";

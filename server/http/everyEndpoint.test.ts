@@ -156,6 +156,7 @@ function pathOf(row: Endpoint, values: Readonly<Record<string, string>> = ids): 
     .replace("deleted-environments/{env_id}", "deleted-environments/{deleted_env_id}")
     .replace(/\/analytics\/\w+$/, "$&?company_id={id}&time_zone=00:00")
     .replace("/comparison", "/comparison?with={backup_id}")
+    .replace(/\/events$/, "/events?follow=false")
     .replace("wpa-user-exists", "wpa-user-exists?email=admin@example.com");
   const query = row.resource.kind === "environment" && row.resource.from === "query.environment_id";
   return `/v2${path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "")}${query ? `?environment_id=${values.env_id}` : ""}`;

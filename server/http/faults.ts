@@ -13,6 +13,7 @@ import {
   QueueFull,
   Refused,
   SecondFactorRequired,
+  TooManyStreams,
 } from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
 
@@ -80,6 +81,9 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
     return errorAnswer(400, { code: error.code, ...error.details }, { message: error.message });
   if (error instanceof Busy) return errorAnswer(409, busyData(error.blockedBy), { message: error.message });
   if (error instanceof QueueFull) return errorAnswer(429, null, { headers: { "retry-after": String(queueSeconds) } });
+  if (error instanceof TooManyStreams) {
+    return errorAnswer(429, null, { message: error.message, headers: { "retry-after": String(queueSeconds) } });
+  }
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
   if (error instanceof PasswordChangeRequired) {

@@ -21,6 +21,8 @@ export interface AnyAnswer {
   readonly parts?: readonly Buffer[];
   /** The body as text that is sent while it is read. Only for reads. */
   readonly text?: AsyncIterable<string>;
+  /** Text that arrives while something happens, and may have no end, instead of the body. Only for reads. */
+  readonly live?: AsyncIterable<string>;
   /** A list that is sent while it is read, instead of the body. Only for reads. */
   readonly list?: ListAnswer;
   /** The object that the body was derived from; the endpoint's body depends on nothing else. */

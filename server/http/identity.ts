@@ -1,6 +1,12 @@
 /** Authenticates requests and applies the rate limit, before a body is read. */
 import { type Endpoint, type IdSource, isOwnResource } from "@sitewright/contract/endpoint.ts";
-import { type Caller, lookUpTarget, type Resource, type Target } from "@sitewright/server/app/company/access.ts";
+import {
+  type Caller,
+  isAllowed,
+  lookUpTarget,
+  type Resource,
+  type Target,
+} from "@sitewright/server/app/company/access.ts";
 import { isAddressAllowed } from "@sitewright/server/app/company/allowedAddresses.ts";
 import type { Identified } from "@sitewright/server/app/company/identities.ts";
 import type { TokenFacts } from "@sitewright/server/app/company/token.ts";
@@ -104,6 +110,18 @@ export function makeAuthenticator(
     if (!(found instanceof Promise)) return finish(found);
     found.then(finish, (error: unknown) => finish(null, error));
   };
+}
+
+/** The caller of a request that is still open, as they are now. Null if they may no longer make the call. */
+export async function callerNow(
+  { identities }: Pick<App, "identities">,
+  row: Endpoint,
+  request: FastifyRequest,
+): Promise<Caller | null> {
+  const found = await identities.identify(tokenFacts(request.raw, request.protocol === "https"), null, true);
+  if (found === null || !isAddressAllowed(found.caller.allowedAddresses, request.ip)) return null;
+  const { caller } = found;
+  return isAllowed(row, caller, { companyId: caller.companyId, siteId: null, isLive: null }) ? caller : null;
 }
 
 /** Whether the endpoint needs no key. */

@@ -5,13 +5,13 @@
  * The entity tag comes from the list's version, because the text is not known before it is sent. So a 304 needs neither the list
  * nor its text. A client that takes too long over a page is disconnected: it would otherwise occupy a connection for ever.
  */
-import type { ServerResponse } from "node:http";
 import { addAbortSignal, Readable } from "node:stream";
 import type { ListPage, PagedList } from "@sitewright/contract/lists.ts";
 import type { FinishedAnswer } from "@sitewright/server/app/idempotency.ts";
 import type { FastifyReply } from "fastify";
 import { type TSchema, Type } from "typebox";
 import { entityTagOf, isCurrent, notModified, tagHeaders } from "./entityTags.ts";
+import { limitTaking, type TakingLimit } from "./takingLimit.ts";
 import { makeWriter } from "./writer.ts";
 
 /** How lists of an endpoint are written. */
@@ -91,24 +91,4 @@ async function* pageTexts(
   // Until all of it has been sent.
   limit.start();
   yield before + page.text + tail;
-}
-
-/** Limits the time that a client takes over a page, not the time that reading the next one takes. */
-interface TakingLimit {
-  start(): void;
-  stop(): void;
-}
-
-/** Closes the connection if the client takes longer. */
-function limitTaking(response: ServerResponse, milliseconds: number): TakingLimit {
-  let timer: NodeJS.Timeout | undefined;
-  const stop = () => clearTimeout(timer);
-  response.once("close", stop);
-  return {
-    start: () => {
-      stop();
-      if (!response.closed) timer = setTimeout(() => response.destroy(), milliseconds);
-    },
-    stop,
-  };
 }

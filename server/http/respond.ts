@@ -29,11 +29,12 @@ import { entityTagOf, entityTagOfParts, unlessUnchanged } from "./entityTags.ts"
 import { answerToClientError } from "./faults.ts";
 import { calls, responseHandlers } from "./handlers.ts";
 import { type AnyAnswer, makeAnswer } from "./handling.ts";
-import { callOf, isInPath, pathParameters, type Route, targetOf } from "./identity.ts";
+import { callerNow, callOf, isInPath, pathParameters, type Route, targetOf } from "./identity.ts";
 import type { CheckedInput } from "./input.ts";
 import { listResponse } from "./lists.ts";
 import { originOf } from "./paths.ts";
 import type { RepeatedReads } from "./repeatedReads.ts";
+import { limitTaking, takenInTime } from "./takingLimit.ts";
 import { secretOf } from "./tokens.ts";
 
 interface CachedBody {
@@ -164,11 +165,16 @@ function sendable(
   { request, reply, stopping, pageMilliseconds, cachedBodies }: Sending,
   answer: AnyAnswer,
 ): FinishedAnswer<string | Buffer | Readable | null> | Promise<FinishedAnswer<string | Readable | null>> {
-  const { parts, text, list } = answer;
+  const { parts, text, live, list } = answer;
   const condition = request.headers["if-none-match"];
   if (list !== undefined) return listResponse({ reply, condition, stopping, pageMilliseconds }, list);
   if (text !== undefined) {
     const body = addAbortSignal(stopping, Readable.from(text, { objectMode: false }));
+    return { status: answer.status, headers: answer.headers ?? {}, body };
+  }
+  if (live !== undefined) {
+    const taken = takenInTime(live, limitTaking(reply.raw, pageMilliseconds));
+    const body = addAbortSignal(stopping, Readable.from(taken, { objectMode: false }));
     return { status: answer.status, headers: answer.headers ?? {}, body };
   }
   if (parts !== undefined) {
@@ -306,6 +312,12 @@ const lazyParts = {
       return this.exchange.access.database;
     },
   },
+  lastEventId: {
+    get() {
+      const header = this.exchange.request.headers["last-event-id"];
+      return typeof header === "string" ? header : null;
+    },
+  },
 } satisfies PropertyDescriptorMap & ThisType<ContextOrigin>;
 
 type OwnParts = Omit<Context, Exclude<keyof App, "acceptOperation"> | keyof typeof lazyParts> & ContextOrigin;
@@ -320,6 +332,7 @@ export function makeContexts(app: App): MakeContext {
       exchange,
       // It closes once; `once` would take more memory.
       onGone: (listener) => void reply.raw.on("close", listener),
+      callerNow: () => callerNow(app, row, request),
       readInTurn: (work) => app.readings.run(caller.companyId, work, signalOf(exchange)),
       ...busyPolicy(app, row.operation === undefined ? "fail" : whenBusyOf(request)),
       afterCommit: (work) => void afterwards.push(work),

@@ -1,6 +1,7 @@
-/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, invitations, mailed links, challenges of passkeys, attempts to sign in, labels of sites that are gone, offers of packages, and marks of changes. */
+/** Removes expired rows: idempotency keys, old operations, rollouts, API keys, invitations, mailed links, challenges of passkeys, attempts to sign in, labels of sites that are gone, offers of packages, marks of changes, and events. */
 import { deleteExpiredLinks } from "../store/company/accountMails.ts";
 import { deleteEndedApiKeys } from "../store/company/apiKeys.ts";
+import { removeOldEvents } from "../store/company/events.ts";
 import { deleteExpiredInvitations } from "../store/company/invitations.ts";
 import { deleteExpiredChallenges } from "../store/company/passkeys.ts";
 import { deleteOldAttempts } from "../store/company/signInFailures.ts";
@@ -22,6 +23,9 @@ const invitationRetentionDays = 30;
 const maxListChanges = 100;
 const batch = 500;
 
+/** The contract promises it. */
+const eventRetentionHours = 24;
+
 export async function expire(database: Database): Promise<void> {
   await deleteExpiredIdempotencyKeys(database);
   await deleteEndedApiKeys(database, apiKeyRetentionDays);
@@ -30,6 +34,7 @@ export async function expire(database: Database): Promise<void> {
   await deleteLabelsOfGoneSites(database);
   await deleteExpiredLinks(database);
   await deleteExpiredChallenges(database);
+  await removeOldEvents(database, eventRetentionHours);
   await mergeListChanges(database, maxListChanges);
   await removeUnusedOffers(database);
   await deleteEndedRollouts(database, operationRetentionDays);

@@ -901,6 +901,25 @@ export interface AcmeChallenges {
   content: string;
 }
 
+/** What has happened in a company. See migration 0057. */
+export interface EventsTable {
+  id: Generated<number>;
+  company_id: string;
+  /** Null until it can be read. */
+  number: number | null;
+  type: string;
+  site_id: string | null;
+  data: ColumnType<Json, string, string>;
+  created_at: DefaultNow;
+}
+
+/** One row: the newest number, and that of the newest event that is no longer kept. */
+export interface EventNumbers {
+  is_only: Generated<boolean>;
+  last: number;
+  removed: number;
+}
+
 export interface Tables {
   companies: Companies;
   company_limits: CompanyLimitsTable;
@@ -935,6 +954,8 @@ export interface Tables {
   activity_counts: ActivityCounts;
   activity_combinations: ActivityCombinations;
   activity_seals: ActivitySealTable;
+  events: EventsTable;
+  event_numbers: EventNumbers;
   operations: Operations;
   environment_locks: EnvironmentLocks;
   operation_outcomes: OperationOutcomes;

@@ -23,6 +23,8 @@ const excludedTables = [
   "account_mails",
   // Triggers make new marks of changes.
   "list_changes",
+  // Triggers make events of the rows that are loaded.
+  ...["events", "event_numbers"],
   // Triggers count the entries of the activity log again when they are loaded.
   ...["activity_changes", "activity_counts", "activity_combinations"],
 ];

@@ -128,6 +128,8 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     next_attempt_at: true,
     attempts: true,
   },
+  events: { id: true, company_id: true, number: true, type: true, site_id: true, data: true, created_at: true },
+  event_numbers: { is_only: true, last: true, removed: true },
   api_keys: {
     id: true,
     company_id: true,

@@ -9,6 +9,8 @@ import type { AnyDefinition } from "../operations/engine/operation.ts";
 import { makeOperationWaits, type OperationWaits } from "../operations/engine/wait.ts";
 import { makeSealer, type Sealer } from "../sealing.ts";
 import { systemActor } from "../store/company/activity.ts";
+import { keysChangedChannel } from "../store/company/apiKeys.ts";
+import { eventAddedChannel } from "../store/company/events.ts";
 import type { Database, DatabaseTransaction } from "../store/database.ts";
 import { type Notifications, openNotifications } from "../store/notifications.ts";
 import {
@@ -49,6 +51,8 @@ interface TestOperationsOptions {
   /** The encryption key, for several processes on one database. Absent: a random one. */
   readonly key?: Buffer;
 }
+
+const channels = [acceptedChannel, endedChannel, keysChangedChannel, eventAddedChannel];
 
 /** Prepares everything around an engine. The test starts the engine. */
 export async function testOperations(options: TestOperationsOptions): Promise<TestOperations> {
@@ -103,7 +107,7 @@ export async function testOperations(options: TestOperationsOptions): Promise<Te
     restoreZoneVersion: addSite,
     importZoneFile: addSite,
   } satisfies Record<OperationKind, AnyDefinition>;
-  const notifications = await openNotifications({ url, channels: [acceptedChannel, endedChannel] });
+  const notifications = await openNotifications({ url, channels });
   const accept = makeAcceptOperation({ sealer, definitions });
   const waits = makeOperationWaits({ read: makeOperationRead(pool), notifications });
   return {

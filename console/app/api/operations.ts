@@ -1,6 +1,7 @@
 /** Operations: the list, one that is followed to its end, and starting one. */
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 import { answered, answerOf, api, type Schemas } from "./client.ts";
+import { isLive } from "./eventStream.ts";
 import { ApiFailure, fieldOf, textAt } from "./failure.ts";
 
 export type OperationSummary = Schemas["OperationSummary"];
@@ -8,7 +9,7 @@ export type OperationSummary = Schemas["OperationSummary"];
 const listKey = ["operations"] as const;
 const isUnderWay = ({ state }: Pick<OperationSummary, "state">) => state === "running" || state === "waiting";
 
-/** Milliseconds between two looks. What runs is watched closely; what is started elsewhere is noticed soon enough. */
+/** Milliseconds between two looks without events. What runs is watched closely; what is started elsewhere is noticed soon enough. */
 const closely = 1_000;
 const nowAndThen = 15_000;
 
@@ -19,7 +20,7 @@ export const latestOperations = queryOptions({
     const { company } = await answerOf(api.GET("/operations", { params: { query: { limit: 20 } }, signal }));
     return company.operations.items;
   },
-  refetchInterval: ({ state }) => (state.data?.some(isUnderWay) ? closely : nowAndThen),
+  refetchInterval: ({ state }) => (isLive() ? false : state.data?.some(isUnderWay) ? closely : nowAndThen),
 });
 
 export const failedOperations = queryOptions({
@@ -97,7 +98,7 @@ export const followedOperation = (id: string) =>
       };
     },
     refetchInterval: ({ state }) =>
-      state.data === undefined || state.data.state === "running" ? followMilliseconds : false,
+      !isLive() && (state.data === undefined || state.data.state === "running") ? followMilliseconds : false,
   });
 
 function followed(status: number, data: unknown): Omit<Followed, "replaced" | "compared" | "imported" | "printed"> {
@@ -113,6 +114,21 @@ function followed(status: number, data: unknown): Omit<Followed, "replaced" | "c
     siteId: textAt(data, "idSite"),
     address: textAt(fieldOf(data, "result"), "address"),
   };
+}
+
+/** Shows the progress that an event reports. Returns false if something has to be read for it. */
+export function withProgress(client: QueryClient, event: unknown): boolean {
+  const id = textAt(event, "operation_id");
+  const listed = client.getQueryData(latestOperations.queryKey)?.find(({ operation_id }) => operation_id === id);
+  if (id === null || listed === undefined || listed.state !== textAt(event, "state")) return false;
+  const step = textAt(event, "step");
+  const done = Number(fieldOf(event, "steps_done"));
+  const started = textAt(event, "started_at");
+  client.setQueryData(latestOperations.queryKey, (items) =>
+    items?.map((item) => (item.operation_id === id ? { ...item, step, steps_done: done, started_at: started } : item)),
+  );
+  client.setQueryData(followedOperation(id).queryKey, (known) => known && { ...known, step, done, startedAt: started });
+  return true;
 }
 
 /** Waits for the end of an operation with an open request, and again until it has ended. */

@@ -3,6 +3,7 @@ import { Badge, Button, Drawer, Group, Progress, Stack, Text } from "@mantine/co
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { isLive } from "../api/eventStream.ts";
 import { endOfOperation, latestOperations, type OperationSummary } from "../api/operations.ts";
 import { dateText, durationText } from "../formats.ts";
 import { kindText, texts } from "../texts.ts";
@@ -14,7 +15,7 @@ export function OperationsPanel() {
   const underWay = operations.filter(({ state }) => state === "running" || state === "waiting");
   return (
     <>
-      {underWay[0] !== undefined && <ReadAgainAtTheEnd operationId={underWay[0].operation_id} />}
+      {underWay[0] !== undefined && !isLive() && <ReadAgainAtTheEnd operationId={underWay[0].operation_id} />}
       <Button variant="default" size="xs" onClick={open} aria-haspopup="dialog">
         {texts.operation.panel}
         {underWay.length > 0 && (
@@ -41,7 +42,7 @@ export function OperationsPanel() {
   );
 }
 
-/** Reads everything about sites again when the operation has ended. */
+/** Reads everything about sites again when the operation has ended. Events do so, too. */
 function ReadAgainAtTheEnd({ operationId }: { readonly operationId: string }) {
   const client = useQueryClient();
   const { data: hasEnded } = useQuery(endOfOperation(operationId));

@@ -17,6 +17,7 @@ import { useSignedIn } from "../api/session.ts";
 import { texts } from "../texts.ts";
 import { BulkPanel } from "./BulkPanel.tsx";
 import { MenuLink, TextLink } from "./ButtonLink.tsx";
+import { LiveUpdates } from "./LiveUpdates.tsx";
 import { OperationsPanel } from "./OperationsPanel.tsx";
 import { pagesFor } from "./pages.ts";
 import { PaletteButton } from "./palette/PaletteButton.tsx";
@@ -71,6 +72,7 @@ export function Shell() {
       </AppShell.Main>
       <BulkPanel />
       <SessionGuard />
+      <LiveUpdates />
     </AppShell>
   );
 }

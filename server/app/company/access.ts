@@ -100,6 +100,16 @@ export function authorise(row: Endpoint, caller: Caller, target: Target | null):
   if (needs !== null) throw new NotAllowed(needs);
 }
 
+/** Whether the caller can make this call. */
+export function isAllowed(row: Endpoint, caller: Caller, target: Target): boolean {
+  try {
+    authorise(row, caller, target);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** What the caller lacks for this call, as in `NotAllowed`, or null. */
 export function missing(row: Endpoint, caller: Authority, target: Target): string | null {
   return (

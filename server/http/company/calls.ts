@@ -1,6 +1,7 @@
 import * as activity from "@sitewright/server/app/company/activity.ts";
 import { exportLog } from "@sitewright/server/app/company/activityExport.ts";
 import * as apiKeys from "@sitewright/server/app/company/apiKeys.ts";
+import * as events from "@sitewright/server/app/company/events.ts";
 import * as invitations from "@sitewright/server/app/company/invitations.ts";
 import { rotate } from "@sitewright/server/app/company/keyRotation.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
@@ -68,5 +69,15 @@ export const companyResponseHandlers = {
       "x-content-type-options": "nosniff",
     };
     return { status: 200, headers, body: "", text: exportLog(context, query) };
+  },
+  listEvents: async (context, { query }) => {
+    const headers = {
+      "content-type": "text/event-stream; charset=utf-8",
+      "cache-control": "private, no-store",
+      // Proxies such as nginx would otherwise collect events before they pass them on.
+      "x-accel-buffering": "no",
+      "x-content-type-options": "nosniff",
+    };
+    return { status: 200, headers, body: "", live: await events.follow(context, query) };
   },
 } satisfies SomeResponseHandlers;

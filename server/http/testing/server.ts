@@ -10,6 +10,7 @@ import { fakeCapabilities } from "@sitewright/runtimes/fake/runtime.ts";
 import { createTurns } from "@sitewright/runtimes/turns.ts";
 import { makeDownloadTokens } from "@sitewright/server/app/backups/downloadTokens.ts";
 import { createCompany, type NewCompany } from "@sitewright/server/app/company/companies.ts";
+import { makeEventFeeds } from "@sitewright/server/app/company/eventFeeds.ts";
 import { makeIdentities } from "@sitewright/server/app/company/identities.ts";
 import { makeKeyUse } from "@sitewright/server/app/company/keyUse.ts";
 import { makeRefusedKeys } from "@sitewright/server/app/company/refusedKeys.ts";
@@ -22,6 +23,7 @@ import { makeBackupLists } from "@sitewright/server/store/backups/backupList.ts"
 import { beginBackup, finishBackup, type NewBackup } from "@sitewright/server/store/backups/backups.ts";
 import { keepDeletedEnvironments } from "@sitewright/server/store/backups/deletedEnvironments.ts";
 import { keepDeletedSite } from "@sitewright/server/store/backups/deletedSites.ts";
+import { keysChangedChannel } from "@sitewright/server/store/company/apiKeys.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import { endOperation } from "@sitewright/server/store/operations.ts";
 import { makeCompanyPackageLists } from "@sitewright/server/store/packages/companyPackages.ts";
@@ -105,6 +107,8 @@ interface TestServerOptions {
   readonly listFiles?: App["listFiles"];
   /** Default: every log is empty. */
   readonly readLog?: App["readLog"];
+  /** Pause between two signs of life of a stream of events. Default: 20 s. */
+  readonly eventBeatMilliseconds?: number;
   /** Default: the edge does not answer. */
   readonly edgeNumbers?: App["edgeNumbers"];
   /** Default: nothing is found, and DNS does not answer. */
@@ -246,6 +250,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
   const refusedKeys = makeRefusedKeys(pool, repeatedActivity);
   const keyUse = makeKeyUse(pool);
   const identities = makeIdentities(pool);
+  operations.notifications.on(keysChangedChannel, identities.forgetKeys);
   const exports = createTurns({ total: 2, perParty: 1 });
   const server = buildServer({
     app: {
@@ -290,6 +295,12 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       database,
       acceptOperation: operations.accept,
       operationWaits: { ...operations.waits, ...(options.untilEnded && { untilEnded: options.untilEnded }) },
+      eventFeeds: makeEventFeeds({
+        database,
+        notifications: operations.notifications,
+        log: silentLog,
+        ...(options.eventBeatMilliseconds && { beatMilliseconds: options.eventBeatMilliseconds }),
+      }),
       downloadTokens: makeDownloadTokens(fixedKeys(downloadKey)),
       downloadHours: 72,
       keyUse,

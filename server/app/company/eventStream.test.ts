@@ -1,0 +1,108 @@
+/** Streams of events in several control processes of one database. */
+import { randomUUID } from "node:crypto";
+import { keysChangedChannel } from "@sitewright/server/store/company/apiKeys.ts";
+import { eventAddedChannel } from "@sitewright/server/store/company/events.ts";
+import { openNotifications } from "@sitewright/server/store/notifications.ts";
+import { useTestDatabase } from "@sitewright/server/testing/database.ts";
+import { silentLog } from "@sitewright/server/testing/engine.ts";
+import { sql } from "kysely";
+import { expect, it, onTestFinished } from "vitest";
+import type { Caller } from "./access.ts";
+import { type EventFeeds, makeEventFeeds } from "./eventFeeds.ts";
+import { openEventStream } from "./eventStream.ts";
+
+const test = useTestDatabase();
+
+/** What a control process has for streams. */
+async function startFeeds(): Promise<EventFeeds> {
+  const notifications = await openNotifications({ url: test.url, channels: [eventAddedChannel, keysChangedChannel] });
+  onTestFinished(() => notifications.close());
+  return makeEventFeeds({ database: test.database, notifications, log: silentLog });
+}
+
+const callerOf = (companyId: string): Caller => ({
+  keyId: randomUUID(),
+  kind: "key",
+  keyName: "Test",
+  expiresAt: null,
+  allowedAddresses: null,
+  scopes: null,
+  companyId,
+  userId: randomUUID(),
+  role: "owner",
+  fullName: "Ada Lovelace",
+  firstName: "Ada",
+  userSites: null,
+  mustChangePassword: false,
+  mustAddSecondFactor: false,
+});
+
+interface Seen {
+  readonly id: number;
+  readonly type: string;
+}
+
+/** Opens a stream. What is committed from then on is in it. */
+async function open(feeds: EventFeeds, companyId: string, after: number | null): Promise<AsyncGenerator<Seen>> {
+  const stopping = new AbortController();
+  onTestFinished(() => stopping.abort());
+  const caller = callerOf(companyId);
+  const { database } = test;
+  const { signal } = stopping;
+  const callerNow = async () => caller;
+  return eventsIn(await openEventStream({ database, feeds, caller, callerNow, after, isEndless: true, signal }));
+}
+
+async function* eventsIn(stream: AsyncIterable<string>): AsyncGenerator<Seen> {
+  for await (const text of stream) {
+    for (const [, id, type] of text.matchAll(/^id: (\d+)\nevent: (.+)$/gm))
+      yield { id: Number(id), type: String(type) };
+  }
+}
+
+async function take(events: AsyncGenerator<Seen>, count: number): Promise<readonly Seen[]> {
+  const taken: Seen[] = [];
+  while (taken.length < count) {
+    const { value, done } = await events.next();
+    if (done === true) throw new Error(`The stream ended after ${taken.length} of ${count} events`);
+    taken.push(value);
+  }
+  return taken;
+}
+
+const addEvent = (companyId: string, type: string) => sql`select add_event(${companyId}::uuid, ${type}, null, '{}')`;
+
+it("has each event once and in one order in all processes, whatever is committed at the same time", async () => {
+  const companyId = randomUUID();
+  const processes = await Promise.all([startFeeds(), startFeeds()]);
+  const streams = await Promise.all(processes.map((feeds) => open(feeds, companyId, null)));
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let turn = 0; turn < 25; turn += 1) {
+      await test.database.transaction().execute(async (transaction) => {
+        await addEvent(companyId, `${writer}.${turn}.a`).execute(transaction);
+        await addEvent(companyId, `${writer}.${turn}.b`).execute(transaction);
+      });
+    }
+  });
+  await Promise.all(writers);
+  const [one = [], two = []] = await Promise.all(streams.map((stream) => take(stream, 400)));
+  expect(one).toEqual(two);
+  expect(new Set(one.map(({ type }) => type)).size).toBe(400);
+  expect(one.map(({ id }) => id)).toEqual(one.map(({ id }) => id).toSorted((a, b) => a - b));
+  for (let writer = 0; writer < 8; writer += 1) {
+    const own = one.map(({ type }) => type).filter((type) => type.startsWith(`${writer}.`));
+    expect(own).toEqual(Array.from({ length: 25 }, (_, turn) => [`${writer}.${turn}.a`, `${writer}.${turn}.b`]).flat());
+  }
+});
+
+it("continues in another process, also after more events than are kept in memory", async () => {
+  const companyId = randomUUID();
+  const first = await open(await startFeeds(), companyId, null);
+  await addEvent(companyId, "first").execute(test.database);
+  const [{ id } = { id: 0 }] = await take(first, 1);
+  await sql`select add_event(${companyId}::uuid, 'event ' || n, null, '{}') from generate_series(1, 1200) n`.execute(
+    test.database,
+  );
+  const rest = await take(await open(await startFeeds(), companyId, id), 1_200);
+  expect(rest.map(({ type }) => type)).toEqual(Array.from({ length: 1_200 }, (_, n) => `event ${n + 1}`));
+});
