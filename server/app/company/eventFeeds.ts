@@ -103,9 +103,11 @@ export function makeEventFeeds({
 
   /** Resolves after a reading that has begun after this call. */
   function read(): Promise<void> {
-    next ??= Promise.withResolvers<void>();
+    // Reading takes it from `next` at once.
+    const coming = next ?? Promise.withResolvers<void>();
+    next = coming;
     if (!isReading) void readUntilDone();
-    return next.promise;
+    return coming.promise;
   }
 
   async function readUntilDone(): Promise<void> {

@@ -92,7 +92,7 @@ it("every type of the contract is sent when it should be, once", async () => {
     ...["backup.created", "environment.deleted", "operation.succeeded"],
   ]);
   const atTheEnd = await typesAdded(siteId, () => deleteSite(siteId));
-  expect(atTheEnd.filter((type) => type.endsWith(".deleted"))).toEqual(["environment.deleted", "site.deleted"]);
+  expect(atTheEnd.filter((type) => type.endsWith(".deleted"))).toEqual(["site.deleted", "environment.deleted"]);
   const all = new Set((await eventsOf(siteId)).map(({ type }) => type));
   expect([...all].toSorted()).toEqual(Object.keys(eventTypes).toSorted());
 });

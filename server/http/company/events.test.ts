@@ -296,7 +296,8 @@ describe("streams", () => {
     await using own = await startTestServer({ eventBeatMilliseconds: 20 });
     const { company_id, api_key } = own.company;
     const url = `http://127.0.0.1:${await own.listen()}/v2/company/${company_id}/events`;
-    const key = { authorization: `Bearer ${(await own.addKey({ scopes: [`site:${randomUUID()}`] })).token}` };
+    const scopes = [`site:${await own.addSite()}`];
+    const key = { authorization: `Bearer ${(await own.addKey({ scopes })).token}` };
     const stream = await openEvents(url, key);
     const before = stream.lastId();
     await own.addSite({}, api_key);
