@@ -138,7 +138,7 @@ describe("the control process", () => {
     expect(ids).toEqual([...new Set(ids)].toSorted((one, other) => one - other));
     const types = events.map(({ type }) => type).filter((type) => type !== "operation.progress");
     expect(types).toEqual([
-      ...["activity.recorded", "operation.started", "site.created", "environment.created", "operation.succeeded"],
+      ...["activity.recorded", "operation.started", "environment.created", "site.created", "operation.succeeded"],
     ]);
   });
 

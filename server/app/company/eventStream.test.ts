@@ -1,7 +1,7 @@
 /** Streams of events in several control processes of one database. */
 import { randomUUID } from "node:crypto";
 import { keysChangedChannel } from "@sitewright/server/store/company/apiKeys.ts";
-import { eventAddedChannel } from "@sitewright/server/store/company/events.ts";
+import { eventAddedChannel, removeOldEvents } from "@sitewright/server/store/company/events.ts";
 import { openNotifications } from "@sitewright/server/store/notifications.ts";
 import { useTestDatabase } from "@sitewright/server/testing/database.ts";
 import { silentLog } from "@sitewright/server/testing/engine.ts";
@@ -38,6 +38,9 @@ const callerOf = (companyId: string): Caller => ({
   mustChangePassword: false,
   mustAddSecondFactor: false,
 });
+
+/** Makes all events so old that `removeOldEvents` removes them. */
+const makeOld = sql`update events set created_at = now() - interval '25 hours'`;
 
 interface Seen {
   readonly id: number;
@@ -107,4 +110,26 @@ it("continues in another process, also after more events than are kept in memory
   );
   const rest = await take(await open(await startFeeds(), companyId, id), 1_200);
   expect(rest.map(({ type }) => type)).toEqual(Array.from({ length: 1_200 }, (_, n) => `event ${n + 1}`));
+});
+
+it("has nothing but `reset` and what comes after it, if events were removed that the client had not seen", async () => {
+  const companyId = randomUUID();
+  const first = await open(await startFeeds(), companyId, null);
+  await addEvent(companyId, "first").execute(test.database);
+  const [{ id } = { id: 0 }] = await take(first, 1);
+  await makeOld.execute(test.database);
+  await removeOldEvents(test.database, 24);
+  const complete = await open(await startFeeds(), companyId, id);
+  await addEvent(companyId, "removed").execute(test.database);
+  // Also if nobody has followed it.
+  const without = await startFeeds();
+  await take(complete, 1);
+  await makeOld.execute(test.database);
+  await removeOldEvents(test.database, 24);
+  const incomplete = await open(without, companyId, id);
+  expect((await take(incomplete, 1)).map(({ type }) => type)).toEqual(["reset"]);
+  await addEvent(companyId, "last").execute(test.database);
+  for (const stream of [complete, incomplete]) {
+    expect((await take(stream, 1)).map(({ type }) => type)).toEqual(["last"]);
+  }
 });
