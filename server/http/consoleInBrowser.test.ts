@@ -68,6 +68,8 @@ it.each(["the company", "a site"] as const)(
     });
     const page = await context.newPage();
     page.setDefaultTimeout(60_000);
+    // A stream never ends, so the network would never be idle.
+    await page.route(/\/events(\?|$)/, (route) => route.fulfill({ status: 429, body: "" }));
     const refused: string[] = [];
     page.on("console", (message) => message.text().includes("Content Security") && refused.push(message.text()));
     await page.goto(`${origin}/sites?search=nothing-like-it`);
