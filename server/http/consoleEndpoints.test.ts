@@ -19,6 +19,7 @@ const exceptions: Readonly<Record<string, string>> = {
   getBandwidthThisMonth: "getAnalytics has the bandwidth of any period; the console shows up to 30 days.",
   removeSecondFactor:
     "The console removes the app and each passkey by itself; without the last one there is no second factor.",
+  listEvents: "The browser itself opens the stream, with EventSource (`api/eventStream.ts`).",
   validateKey: "It is about the API key of a call; the console has a session.",
 };
 
