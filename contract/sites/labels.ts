@@ -80,7 +80,7 @@ export const deleteLabel = endpoint({
     "Sites lose it. Users and API keys that could see sites because of it no longer see them when this call returns.",
   params: labelOfCompany,
   responses: { 200: result(["label"], "The deleted label.", Label) },
-  verb: "write",
+  verb: "users",
   role: "admin",
   resource: ofCompany,
 });
@@ -102,7 +102,7 @@ export const assignLabel = endpoint({
   ),
   responses: { 200: result(["label"], "The label.", Label) },
   refusals: ["unknown_site"],
-  verb: "write",
+  verb: "users",
   role: "admin",
   resource: ofCompany,
 });

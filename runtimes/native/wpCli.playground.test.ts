@@ -13,7 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => world?.close());
 
-const sandboxes = () => descendantsOf(process.pid).filter((pid) => commandLineOf(pid).startsWith("bwrap "));
+/** Those of commands: a php-fpm may compile opcodes for all sites meanwhile. */
+const sandboxes = () => descendantsOf(process.pid).filter((pid) => /^bwrap (?!.*php-fpm)/.test(commandLineOf(pid)));
 const never = new AbortController().signal;
 
 function wp(argv: readonly string[], seconds = 120, signal: AbortSignal = never): Promise<WpCliOutcome> {

@@ -132,8 +132,10 @@ async function move(group: string, pid: number, attempts = 3): Promise<void> {
 export function shareWithOthers(sharing: Sharing): void {
   const groups = current;
   if (groups === null || isDeepStrictEqual(groups.sharing, sharing)) return;
-  groups.sharing = sharing;
-  ignoreErrors(() => writeSharing(groups, sharing));
+  ignoreErrors(() => {
+    writeSharing(groups, sharing);
+    groups.sharing = sharing;
+  });
 }
 
 /** Moves all processes of loud companies to the background, and those of all others to the foreground. */

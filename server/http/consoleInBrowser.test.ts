@@ -202,6 +202,7 @@ it("invites a person to one site, shows the link once, changes what they may do,
   await dialog.getByText("Must be an e-mail address").waitFor();
   expect(await problemsOf(page)).toEqual([]);
   await dialog.getByLabel("E-mail address").fill("gardener@example.com");
+  await dialog.getByRole("checkbox", { name: "All sites" }).uncheck();
   await dialog.getByRole("combobox", { name: "Only these sites" }).fill("gard");
   await page.getByRole("option", { name: "Garden" }).click();
   await page.keyboard.press("Tab");

@@ -64,6 +64,8 @@ function makeNews(): News {
     isBeat: false,
     wake(isBeat) {
       news.isBeat ||= isBeat;
+      // A session may have expired, or a notification may have been lost with its connection.
+      news.isDoubtful ||= isBeat;
       next.resolve();
     },
     doubt() {
@@ -87,6 +89,8 @@ async function* follow(
   const { callerNow, after, isEndless, signal } = options;
   let caller: Caller | null = options.caller;
   let cursor = start;
+  /** The number after which the client would continue. */
+  let told = start;
   yield `retry: ${reconnectMilliseconds}\n${after === null ? `id: ${cursor}\n` : ""}\n`;
   for (;;) {
     if (news.isDoubtful) {
@@ -99,11 +103,16 @@ async function* follow(
     if (news.isDoubtful) continue;
     if (found === null) {
       cursor = feed().last;
+      told = cursor;
       yield resetText(cursor);
     } else if (found.upTo > cursor) {
       cursor = found.upTo;
-      if (found.text !== "") yield found.text;
+      if (found.text === "") continue;
+      told = cursor;
+      yield found.text;
     } else if (!isEndless) {
+      // Otherwise it would seem to have missed events of others that are no longer kept.
+      if (told < cursor) yield `id: ${cursor}\n\n`;
       return;
     } else if (news.isBeat) {
       news.isBeat = false;

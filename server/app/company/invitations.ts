@@ -21,6 +21,7 @@ import type { Context } from "../context.ts";
 import { NotFound, Refused } from "../failures.ts";
 import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
+import { linkOrigin } from "./linkOrigin.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
 import { recordBy, type SignedIn, startSession, type VisitorContext } from "./newSessions.ts";
 import { hashPassword } from "./passwords.ts";
@@ -55,12 +56,13 @@ interface InvitationRequest {
   readonly label_ids?: readonly string[] | null;
 }
 
-/** Creates an invitation in the place of an earlier one to the same e-mail address. Its link is returned only once, and mailed if there is a mail server. */
+/** Creates an invitation in the place of an earlier one to the same e-mail address. Its link is returned only once, and mailed if there is a mail server and the link has a safe address (`linkOrigin`). */
 export async function invite(context: Context, { email, ...permissions }: InvitationRequest) {
   const { role } = permissions;
   const { caller, origin } = context;
   requireRank(context, role);
   const access = await checkedAccess(context, permissions);
+  const mailed = context.hasMailServer ? linkOrigin(context.settings, origin) : null;
   const token = makeToken("invitation");
   const invitation = await changeKeys(context, async (transaction) => {
     await refuseTaken(transaction, email);
@@ -77,8 +79,8 @@ export async function invite(context: Context, { email, ...permissions }: Invita
       invitedBy: caller.userId,
       expiresAt: new Date(Date.now() + validMilliseconds),
     });
-    if (context.hasMailServer) {
-      await queueAccountMail(transaction, { kind: "invitation", email, origin, invitationId: inserted.id });
+    if (mailed !== null) {
+      await queueAccountMail(transaction, { kind: "invitation", email, origin: mailed, invitationId: inserted.id });
     }
     await recordDone(context, transaction, { type: "inviteUser", category: "userManagement", parameters: { email } });
     return inserted;
@@ -86,7 +88,7 @@ export async function invite(context: Context, { email, ...permissions }: Invita
   return {
     invitation: view(invitation),
     url: `${origin}/invitation#${token}`,
-    is_mailed: context.hasMailServer,
+    is_mailed: mailed !== null,
   };
 }
 

@@ -16,9 +16,8 @@ import {
   type SignInUser,
 } from "@sitewright/server/store/company/sessions.ts";
 import type { Database, DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import type { App } from "../context.ts";
 import { Refused } from "../failures.ts";
-import { addressOf } from "../sites/addresses.ts";
+import { linkOrigin } from "./linkOrigin.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
 import { recordBy, type VisitorContext } from "./newSessions.ts";
 import { obstacleOf } from "./passkeyPlaces.ts";
@@ -53,18 +52,6 @@ export async function request(context: VisitorContext, email: string) {
     await queueAccountMail(transaction, { kind: "password-reset", email: address, origin });
   });
   return { valid_minutes: resetMinutes };
-}
-
-/**
- * The address of the console in mailed links. Not simply that of the request: somebody else may have sent it, with a forged one, to get
- * the link. Null: the console has no address that is known to be its own.
- */
-function linkOrigin(settings: App["settings"], origin: string): string | null {
-  const { apiName, apiHost } = settings;
-  if (apiName !== null) return addressOf(settings, { host: apiName, is_https: true });
-  if (!URL.canParse(origin)) return null;
-  const host = new URL(origin).hostname.replace(/^\[|\]$/g, "");
-  return ["localhost", "127.0.0.1", "::1", apiHost].includes(host) ? origin : null;
 }
 
 /** For the person who has the link. Throws `Refused` if it is not valid. */

@@ -3,12 +3,14 @@ import { statfs } from "node:fs/promises";
 import { readInstallationFacts } from "@sitewright/server/store/installationFacts.ts";
 import { readInstallationNumbers } from "@sitewright/server/store/installationMetrics.ts";
 import type { Context } from "../context.ts";
-import { NotFound } from "../failures.ts";
+import { NotFound, PasswordChangeRequired, SecondFactorRequired } from "../failures.ts";
 
-/** Throws `NotFound` unless the user is an operator. */
+/** Throws `NotFound` unless the user is an operator, and `PasswordChangeRequired` or `SecondFactorRequired`. */
 export async function get(context: Context) {
   const { caller, database, dataFolder, edgeNumbers, installation } = context;
   if (!caller.isOperator) throw new NotFound();
+  if (caller.mustChangePassword) throw new PasswordChangeRequired();
+  if (caller.mustAddSecondFactor) throw new SecondFactorRequired();
   const [numbers, facts, edge, hasDns, disk, { findings, at }] = await Promise.all([
     readInstallationNumbers(database),
     readInstallationFacts(database),

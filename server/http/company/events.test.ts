@@ -142,6 +142,16 @@ describe("a stream of events", () => {
     await next.end();
     expect(next.received.filter(isAbout(siteId))).toHaveLength(1);
   });
+
+  it("says where to continue although there were only other companies' events", async () => {
+    const start = await follow({ query: "?follow=false" });
+    await start.end();
+    await test.current.addSite({ company: test.current.otherCompany.company_id }, test.current.otherCompany.api_key);
+    const next = await follow({ after: start.lastId(), query: "?follow=false" });
+    await next.end();
+    expect(next.received).toEqual([]);
+    expect(Number(next.lastId())).toBeGreaterThan(Number(start.lastId()));
+  });
 });
 
 describe("what a stream shows", () => {

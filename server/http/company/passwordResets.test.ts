@@ -291,6 +291,15 @@ describe("an invitation", () => {
     expect(refusalOf(await accept(shown))).toEqual([400, "invitation_unusable"]);
   });
 
+  it("is never mailed with an address that the request has forged", async () => {
+    const path = `/v2/company/${test.current.company.company_id}/invitations`;
+    const headers = { host: "evil.example", "x-forwarded-host": "evil.example" };
+    const body = { email: "forged@example.com", role: "viewer" };
+    expect((await test.current.call("POST", path, { body, headers })).body.is_mailed).toBe(true);
+    await sendMails();
+    expect(linkIn(mailsTo("forged@example.com")[0])).toContain(`${consoleAddress}/invitation#`);
+  });
+
   it("that is withdrawn before it could be mailed is not mailed, and one withdrawn later is refused", async () => {
     const company = `/v2/company/${test.current.company.company_id}/invitations`;
     const early = (await invite("early@example.com")).body.invitation.id;

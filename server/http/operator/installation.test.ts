@@ -47,6 +47,12 @@ it.each(["owner", "admin", "developer", "billing", "viewer"] as const)(
   },
 );
 
+it("is refused until a password that must be changed has been", async () => {
+  const cookie = await people.signIn(await people.add({ isOperator: true, mustChange: true }));
+  const { status, body } = await people.call(cookie, "GET", path);
+  expect([status, body.data.code]).toEqual([403, "password_change_required"]);
+});
+
 it("is refused to API keys, also to those of an operator", async () => {
   expect((await test.current.call("GET", `/v2${path}`)).status).toBe(403);
 });

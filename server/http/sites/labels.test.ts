@@ -245,6 +245,16 @@ describe("a key with a label scope", () => {
     expect(await sitesOfKey(token)).toEqual([]);
   });
 
+  it("that can write but not manage people changes no labels, because they decide what people see", async () => {
+    const { addKey, addSite, call } = test.current;
+    const [id, site] = [await addLabel(), await addSite()];
+    const change = async (scopes: readonly string[]) => {
+      const { token } = await addKey({ scopes: [...scopes] });
+      return (await call("PUT", `${labels()}/${id}/sites`, { body: { add: [site] }, key: token })).status;
+    };
+    expect([await change(["read", "write"]), await change(["read", "write", "users"])]).toEqual([403, 200]);
+  });
+
   it("can't be created for an unknown label, nor label more sites", async () => {
     const { addKey, addSite, call, company } = test.current;
     const keys = `/v2/company/${company.company_id}/api-keys`;

@@ -1,15 +1,14 @@
 import { Group, Modal, Stack } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
-import { answerOf, api, type Schemas } from "../../api/client.ts";
-import { type Person, peopleKey, type Role } from "../../api/people.ts";
+import { answerOf, api } from "../../api/client.ts";
+import { type Person, peopleKey } from "../../api/people.ts";
 import { sessionKey } from "../../api/session.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { CurlButton } from "../../parts/CurlButton.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
 import { texts } from "../../texts.ts";
-import { RoleField, SitesField } from "./AccessFields.tsx";
-import { LabelsField } from "./LabelsField.tsx";
+import { AccessFields, type AccessValues, accessOf, accessRefusals } from "./AccessFields.tsx";
 
 interface AccessDialogProps {
   readonly company: string;
@@ -17,25 +16,14 @@ interface AccessDialogProps {
   readonly close: () => void;
 }
 
-interface Values extends Record<string, unknown> {
-  role: Role;
-  site_ids: readonly string[];
-  label_ids: readonly string[];
-}
-
-const bodyOf = ({ role, site_ids: ids, label_ids: labels }: Values): Schemas["UserChange"] => ({
-  role,
-  site_ids: ids.length === 0 ? null : [...ids],
-  label_ids: labels.length === 0 ? null : [...labels],
-});
-
 /** Changes a person's role and sites. */
 export function AccessDialog({ company, person, close }: AccessDialogProps) {
   const { user, sites, labels } = person;
   const client = useQueryClient();
   const known = sites ?? [];
-  const initialValues: Values = {
+  const initialValues: AccessValues = {
     role: user.role,
+    has_all_sites: sites === null,
     site_ids: known.map(({ id }) => id),
     label_ids: labels.map(({ id }) => id),
   };
@@ -43,14 +31,14 @@ export function AccessDialog({ company, person, close }: AccessDialogProps) {
     initialValues,
     send: (values) => {
       const params = { path: { id: company, user_id: user.id } };
-      return answerOf(api.PUT("/company/{id}/users/{user_id}", { params, body: bodyOf(values) }));
+      return answerOf(api.PUT("/company/{id}/users/{user_id}", { params, body: accessOf(values) }));
     },
     done: () => {
       void client.invalidateQueries({ queryKey: peopleKey });
       void client.invalidateQueries({ queryKey: sessionKey });
       close();
     },
-    fields: { last_owner: "role", needs_all_sites: "site_ids", unknown_site: "site_ids", unknown_label: "label_ids" },
+    fields: { last_owner: "role", ...accessRefusals },
   });
   return (
     <Modal
@@ -62,28 +50,18 @@ export function AccessDialog({ company, person, close }: AccessDialogProps) {
       <form onSubmit={submit} noValidate>
         <Stack>
           <Failure error={error} />
-          <RoleField
-            value={form.values.role}
-            onChange={(role) => form.setFieldValue("role", role)}
-            error={form.errors.role}
-          />
-          <SitesField
-            known={known}
-            value={form.values.site_ids}
-            onChange={(ids) => form.setFieldValue("site_ids", ids)}
-            error={form.errors.site_ids}
-          />
-          <LabelsField
+          <AccessFields
             company={company}
-            value={form.values.label_ids}
-            onChange={(ids) => form.setFieldValue("label_ids", ids)}
-            error={form.errors.label_ids}
+            known={known}
+            values={form.values}
+            set={form.setValues}
+            errors={form.errors}
           />
           <Group>
             <ActionButton type="submit" loading={isSending}>
               {texts.save}
             </ActionButton>
-            <CurlButton method="PUT" path={`/company/${company}/users/${user.id}`} body={{ ...bodyOf(form.values) }} />
+            <CurlButton method="PUT" path={`/company/${company}/users/${user.id}`} body={accessOf(form.values)} />
           </Group>
         </Stack>
       </form>

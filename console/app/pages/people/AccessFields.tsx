@@ -1,13 +1,76 @@
 /** Role and sites of a person, as fields of a form. */
-import { MultiSelect, Select } from "@mantine/core";
+import { Checkbox, MultiSelect, Select } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type Role, type SiteName, siteNamesQuery } from "../../api/people.ts";
 import { may, useSignedIn } from "../../api/session.ts";
 import { texts } from "../../texts.ts";
+import { LabelsField } from "./LabelsField.tsx";
 
 const at = texts.people;
+
+/** What a form has about a person's access. */
+export interface AccessValues extends Record<string, unknown> {
+  role: Role;
+  has_all_sites: boolean;
+  site_ids: readonly string[];
+  label_ids: readonly string[];
+}
+
+/** The same as the API wants it. Somebody without all sites, and without any site or label, sees no site. */
+export const accessOf = ({ role, has_all_sites: hasAll, site_ids: sites, label_ids: labels }: AccessValues) => ({
+  role,
+  site_ids: hasAll ? null : [...sites],
+  label_ids: hasAll || labels.length === 0 ? null : [...labels],
+});
+
+/** Refusals, and the fields that they are about. */
+export const accessRefusals = {
+  needs_all_sites: "has_all_sites",
+  unknown_site: "site_ids",
+  unknown_label: "label_ids",
+} as const;
+
+interface AccessFieldsProps {
+  readonly company: string;
+  /** Names of the sites that are chosen at first. */
+  readonly known: readonly SiteName[];
+  readonly values: AccessValues;
+  readonly set: (changes: Partial<AccessValues>) => void;
+  readonly errors: Readonly<Record<string, ReactNode>>;
+}
+
+export function AccessFields({ company, known, values, set, errors }: AccessFieldsProps) {
+  return (
+    <>
+      <RoleField value={values.role} onChange={(role) => set({ role })} error={errors.role} />
+      <Checkbox
+        label={at.allSites}
+        description={at.allSitesHint}
+        checked={values.has_all_sites}
+        onChange={({ currentTarget }) => set({ has_all_sites: currentTarget.checked })}
+        error={errors.has_all_sites}
+      />
+      {!values.has_all_sites && (
+        <>
+          <SitesField
+            known={known}
+            value={values.site_ids}
+            onChange={(ids) => set({ site_ids: ids })}
+            error={errors.site_ids}
+          />
+          <LabelsField
+            company={company}
+            value={values.label_ids}
+            onChange={(ids) => set({ label_ids: ids })}
+            error={errors.label_ids}
+          />
+        </>
+      )}
+    </>
+  );
+}
 
 /** What a form gives to a field. */
 interface Field<Value> {
@@ -19,7 +82,7 @@ interface Field<Value> {
 const roles = ["owner", "admin", "developer", "billing", "viewer"] as const satisfies readonly Role[];
 
 /** `error`: says why the API refused the role. */
-export function RoleField({ value, onChange, error }: Field<Role>) {
+function RoleField({ value, onChange, error }: Field<Role>) {
   const isOwner = may(useSignedIn(), "manage_owners");
   return (
     <Select
@@ -37,7 +100,7 @@ export function RoleField({ value, onChange, error }: Field<Role>) {
 const typingMilliseconds = 200;
 
 /** `known`: names of the sites that are chosen at first. */
-export function SitesField({
+function SitesField({
   value,
   onChange,
   error,
@@ -51,8 +114,6 @@ export function SitesField({
   return (
     <MultiSelect
       label={at.sites}
-      description={at.sitesHint}
-      placeholder={value.length === 0 ? at.sitesPlaceholder : ""}
       data={[...names.values()].map(({ id, display_name: label }) => ({ value: id, label }))}
       // The API has searched already.
       filter={({ options }) => options}

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/co
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { answerOf, api, type Schemas } from "../../api/client.ts";
-import { type Invitation, peopleKey, type Role } from "../../api/people.ts";
+import { type Invitation, peopleKey } from "../../api/people.ts";
 import { dateText } from "../../formats.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { CopyId } from "../../parts/CopyId.tsx";
@@ -10,8 +10,7 @@ import { CurlButton } from "../../parts/CurlButton.tsx";
 import { Failure } from "../../parts/Failure.tsx";
 import { useApiForm } from "../../parts/useApiForm.ts";
 import { texts } from "../../texts.ts";
-import { RoleField, SitesField } from "./AccessFields.tsx";
-import { LabelsField } from "./LabelsField.tsx";
+import { AccessFields, type AccessValues, accessOf, accessRefusals } from "./AccessFields.tsx";
 
 const at = texts.people;
 
@@ -65,23 +64,21 @@ interface InviteFormProps {
   readonly done: (made: Made) => void;
 }
 
-interface Values extends Record<string, unknown> {
+interface Values extends AccessValues {
   email: string;
-  role: Role;
-  site_ids: readonly string[];
-  label_ids: readonly string[];
 }
 
-const bodyOf = ({ email, role, site_ids: ids, label_ids: labels }: Values): Schemas["InvitationCreate"] => ({
-  email,
-  role,
-  site_ids: ids.length === 0 ? null : [...ids],
-  label_ids: labels.length === 0 ? null : [...labels],
-});
+const bodyOf = ({ email, ...access }: Values): Schemas["InvitationCreate"] => ({ email, ...accessOf(access) });
 
 function InviteForm({ company, done }: InviteFormProps) {
   const client = useQueryClient();
-  const initialValues: Values = { email: "", role: "developer", site_ids: [], label_ids: [] };
+  const initialValues: Values = {
+    email: "",
+    role: "developer",
+    has_all_sites: true,
+    site_ids: [],
+    label_ids: [],
+  };
   const { form, isSending, error, submit } = useApiForm({
     initialValues,
     send: (values) => {
@@ -92,7 +89,7 @@ function InviteForm({ company, done }: InviteFormProps) {
       void client.invalidateQueries({ queryKey: peopleKey });
       done(made);
     },
-    fields: { user_exists: "email", needs_all_sites: "site_ids", unknown_site: "site_ids", unknown_label: "label_ids" },
+    fields: { user_exists: "email", ...accessRefusals },
   });
   return (
     <form onSubmit={submit} noValidate>
@@ -106,23 +103,7 @@ function InviteForm({ company, done }: InviteFormProps) {
           data-autofocus
           {...form.getInputProps("email")}
         />
-        <RoleField
-          value={form.values.role}
-          onChange={(role) => form.setFieldValue("role", role)}
-          error={form.errors.role}
-        />
-        <SitesField
-          known={[]}
-          value={form.values.site_ids}
-          onChange={(ids) => form.setFieldValue("site_ids", ids)}
-          error={form.errors.site_ids}
-        />
-        <LabelsField
-          company={company}
-          value={form.values.label_ids}
-          onChange={(ids) => form.setFieldValue("label_ids", ids)}
-          error={form.errors.label_ids}
-        />
+        <AccessFields company={company} known={[]} values={form.values} set={form.setValues} errors={form.errors} />
         <Group>
           <ActionButton type="submit" loading={isSending}>
             {at.inviteSubmit}
