@@ -34,7 +34,7 @@ export const analyticsTexts = {
     },
     bandwidth: {
       title: "Bandwidth",
-      method: "Bytes sent to visitors over the network: heads and bodies, as compressed.",
+      method: "Bytes sent to visitors over the network: headers and bodies, after compression.",
       bytes: "Sent",
     },
     codes: {
@@ -66,6 +66,6 @@ export const analyticsTexts = {
     trend: "The last seven days",
     trendOf: (what: string) => `${what} by day (UTC)`,
     trendDay: (day: string, value: string) => `${day}: ${value}`,
-    noTrend: "Nobody has visited your sites yet. Create a site, or point a domain to one.",
+    noTrend: "Nobody has visited your sites in the last seven days. Create a site, or point a domain to one.",
   },
 };

@@ -24,7 +24,7 @@ export const backupTexts = {
     force: "Restore even if the present state can't be backed up",
     forceHint: "The present state is then lost.",
     warning: (environment: string, date: string) =>
-      `${environment} gets the state of ${date}. Everything that was changed after it, such as orders and comments, is no longer on the site. A backup of the present state is made first.`,
+      `${environment} gets the state of ${date}. Everything that was changed after it, such as orders and comments, will be lost, unless you restore only a part. Unless you choose otherwise, a backup of the present state is made first.`,
     remove: "Delete",
     removeNamed: (date: string) => `Delete the backup of ${date}`,
     removeWarning: "The backup can't be restored any more. Other backups stay.",
@@ -64,7 +64,7 @@ export const backupTexts = {
   },
   deletedSites: {
     title: "Deleted sites",
-    hint: "They are kept for some days with their newest backups. A restored site has its old addresses and users.",
+    hint: "Deleted sites are kept for some days with their newest backups. A restored site has its old users, and its old addresses if they are still free.",
     link: "Deleted sites",
     list: "Deleted sites",
     empty: "There are no deleted sites",

@@ -89,7 +89,7 @@ export const domainTexts = {
     danger: "Delete",
     deleteEnvironment: (name: string) => `Delete the environment ${name}`,
     deleteSite: "Delete the site",
-    deleteWarning: "It is no longer reachable. It is backed up first, and can be restored for some days.",
+    deleteWarning: "It will no longer be reachable. It is backed up first, and can be restored for some days.",
     otherFirst: "Delete the other environments first, or the whole site.",
     deleteNow: "Delete",
   },

@@ -18,8 +18,8 @@ export const labelTexts = {
       `${count === 1 ? "One site loses" : `${count} sites lose`} it. People and API keys that see sites because of it no longer see them. This can't be undone.`,
     needsAdmin: "Only owners and admins can change labels, because labels decide what people see.",
     field: "Also sites with these labels",
-    fieldHint: "Whichever sites have one of them at the time.",
+    fieldHint: "Sites that get one of these labels later are included.",
     someLabels: (count: number) => (count === 1 ? "sites with one label" : `sites with one of ${count} labels`),
-    withLabels: (names: string) => `sites with the label ${names}`,
+    withLabels: (names: string) => `sites labelled ${names}`,
   },
 } as const;

@@ -3,7 +3,7 @@ export const peopleTexts = {
   secondFactor: {
     title: "Second factor",
     code: "Code",
-    signInHint: "Of your authenticator app, or one of your recovery codes.",
+    signInHint: "From your authenticator app, or one of your recovery codes.",
     required: (company: string) =>
       `${company} requires a second factor. Add one to continue: a passkey, or codes of an authenticator app on your phone, such as Aegis or 2FAS.`,
     none: "Your password alone is enough to sign in. With a second factor, a stolen password isn't.",
@@ -17,14 +17,14 @@ export const peopleTexts = {
     confirm: "Turn on",
     recoveryCodes: "Your recovery codes",
     recoveryHint:
-      "Without your phone, each of these signs you in once instead of a code. Save them now where you will find them: they can't be shown again.",
+      "Without your phone, each of these signs you in once instead of a code or passkey. Save them now where you will find them: they can't be shown again.",
     copyCodes: "Copy all",
     saved: "I have saved them",
     since: (date: string) => `You have needed a second factor to sign in since ${date}.`,
     codesLeft: (count: number) => (count === 1 ? "One recovery code is left." : `${count} recovery codes are left.`),
     newCodes: "New recovery codes",
     newCodesHint: "The present ones stop working.",
-    removeHint: "It can no longer be used to sign in.",
+    removeHint: "It will no longer be possible to sign in with it.",
     removeLastHint: "Your password alone will be enough to sign in. The recovery codes stop working.",
     removeRequiredHint: "Your company requires a second factor, so you have to add another at once.",
   },
@@ -70,7 +70,7 @@ export const peopleTexts = {
     resetVerb: "Remove the second factor",
     resetNamed: (name: string) => `Remove the second factor of ${name}`,
     resetWarning: (name: string) =>
-      `For a lost phone: ${name} is signed out, and can then sign in with the password alone. Make sure that it is really them who asks.`,
+      `For a lost phone: ${name} will be signed out, loses all passkeys, and can then sign in with the password alone. Make sure that the request really comes from them.`,
     change: "Change",
     changeNamed: (name: string) => `Change the role and sites of ${name}`,
     accessOf: (name: string) => `Role and sites of ${name}`,
