@@ -164,27 +164,6 @@ describe("kill -9 of the control process", () => {
   });
 });
 
-test("of 50 sites that are created at once, each has its page, and visitors of another site get theirs meanwhile", async () => {
-  const titles = Array.from({ length: 50 }, (_, index) => `Shop ${index} of 50`);
-  const creations = await Promise.all(
-    titles.map((title) => acceptSite(installation, { display_name: title, site_title: title })),
-  );
-  const all = Promise.all(creations.map((creation) => followOperation(installation, creation)));
-  let isOver = false;
-  void all.then(() => {
-    isOver = true;
-  });
-  for (let visits = 0; !isOver && visits < 100; visits += 1) expect(isPage(await uncached())).toBe(true);
-  const ended = await all;
-  expect(ended.map(({ status }) => status)).toEqual(titles.map(() => 200));
-  for (const [index, { data }] of ended.entries()) {
-    const made = await describeSite(installation, data?.idSite ?? "");
-    const page = await uncached(made);
-    expect([page.status, page.text.includes(titles[index] ?? "")]).toEqual([200, true]);
-  }
-}, 1_200_000);
-
-// Last, long after the other deaths of the edge: the supervisor waits up to 10 s before it restarts what ends often.
 describe("kill -9 of the edge at any moment of a creation, a copy, a push and a move at once", () => {
   interface Place {
     readonly runtime: string;
@@ -252,3 +231,25 @@ describe("kill -9 of the edge at any moment of a creation, a copy, a push and a 
     await Promise.all(extra);
   });
 });
+
+test("of 50 sites that are created at once, each has its page, and visitors of another site get theirs meanwhile", async () => {
+  const titles = Array.from({ length: 50 }, (_, index) => `Shop ${index} of 50`);
+  const creations = await Promise.all(
+    titles.map((title) => acceptSite(installation, { display_name: title, site_title: title })),
+  );
+  const all = Promise.all(creations.map((creation) => followOperation(installation, creation)));
+  let isOver = false;
+  void all.then(() => {
+    isOver = true;
+  });
+  for (let visits = 0; !isOver && visits < 100; visits += 1) expect(isPage(await uncached())).toBe(true);
+  const ended = await all;
+  expect(ended.map(({ status }) => status)).toEqual(titles.map(() => 200));
+  for (const [index, { data }] of ended.entries()) {
+    const made = await describeSite(installation, data?.idSite ?? "");
+    const page = await uncached(made);
+    expect([page.status, page.text.includes(titles[index] ?? "")]).toEqual([200, true]);
+  }
+}, 1_200_000);
+
+// Last, long after the other deaths of the edge: the supervisor waits up to 10 s before it restarts what ends often.

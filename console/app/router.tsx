@@ -14,9 +14,8 @@ import { type SignedIn, sessionQuery } from "./api/session.ts";
 import { filterFrom } from "./api/siteOverviews.ts";
 import { type ActivityCategory, ActivityPage, isCategory } from "./pages/ActivityPage.tsx";
 import { ErrorPage } from "./pages/ErrorPage.tsx";
-import { FleetPage, type FleetTab, fleetTabNamed } from "./pages/fleet/FleetPage.tsx";
+import { type FleetTab, fleetTabNamed } from "./pages/fleet/fleetTabs.ts";
 import { HomePage } from "./pages/HomePage.tsx";
-import { OperationPage } from "./pages/OperationPage.tsx";
 import { SignInPage } from "./pages/SignInPage.tsx";
 import { tabNamed } from "./pages/site/siteTabs.ts";
 import { UnknownPage } from "./pages/UnknownPage.tsx";
@@ -27,6 +26,8 @@ const root = createRootRoute({ component: Outlet, notFoundComponent: UnknownPage
 // Loaded when they are opened, so that the first page comes sooner.
 const AccountPage = lazyRouteComponent(() => import("./pages/AccountPage.tsx"), "AccountPage");
 const ApiKeysPage = lazyRouteComponent(() => import("./pages/ApiKeysPage.tsx"), "ApiKeysPage");
+const FleetPage = lazyRouteComponent(() => import("./pages/fleet/FleetPage.tsx"), "FleetPage");
+const OperationPage = lazyRouteComponent(() => import("./pages/OperationPage.tsx"), "OperationPage");
 const InstallationPage = lazyRouteComponent(() => import("./pages/operator/InstallationPage.tsx"), "InstallationPage");
 const LabelsPage = lazyRouteComponent(() => import("./pages/sites/LabelsPage.tsx"), "LabelsPage");
 const InvitationPage = lazyRouteComponent(() => import("./pages/InvitationPage.tsx"), "InvitationPage");

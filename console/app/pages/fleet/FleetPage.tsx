@@ -4,12 +4,11 @@ import type { ComponentType } from "react";
 import { Page } from "../../parts/Page.tsx";
 import { texts } from "../../texts.ts";
 import { FleetPackages } from "./FleetPackages.tsx";
+import { type FleetTab, fleetTabNamed, fleetTabs } from "./fleetTabs.ts";
 import { Rollouts } from "./Rollouts.tsx";
 import { Vulnerabilities } from "./Vulnerabilities.tsx";
 
 const at = texts.fleet;
-const fleetTabs = ["vulnerabilities", "plugins", "themes", "rollouts"] as const;
-export type FleetTab = (typeof fleetTabs)[number];
 
 const panels: Readonly<Record<FleetTab, ComponentType>> = {
   vulnerabilities: Vulnerabilities,
@@ -17,9 +16,6 @@ const panels: Readonly<Record<FleetTab, ComponentType>> = {
   themes: () => <FleetPackages kind="themes" />,
   rollouts: Rollouts,
 };
-
-export const fleetTabNamed = (name: unknown): FleetTab =>
-  fleetTabs.find((known) => known === name) ?? "vulnerabilities";
 
 /** Plugins and themes of all environments. */
 export function FleetPage({ tab }: { readonly tab: FleetTab }) {
