@@ -133,7 +133,7 @@ export const siteWorkTexts = {
   },
   keyChanges: {
     change: "Allowed addresses",
-    changeNamed: (name: string) => `Addresses of ${name}`,
+    changeNamed: (name: string) => `Allowed addresses of ${name}`,
     addresses: "IP addresses and networks from which the key is accepted, one on each line",
     addressesHint: "Such as 203.0.113.0/24. Empty: the same as for the key that created it.",
     save: "Save",
