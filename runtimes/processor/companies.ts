@@ -221,7 +221,7 @@ export function companyTimes(): CompanyTimes {
   return times;
 }
 
-/** Returns what the processes of the server and of all companies have used, also those that have ended. Empty if nothing counts it. */
+/** Returns the processor time of the server and all companies, including ended processes. Empty if no control group counts it. */
 export function installationTimes(): readonly UsedTime[] {
   if (current === null) return [];
   const { counted, services, edge, foreground, background } = current;

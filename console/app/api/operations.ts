@@ -9,7 +9,7 @@ export type OperationSummary = Schemas["OperationSummary"];
 const listKey = ["operations"] as const;
 const isUnderWay = ({ state }: Pick<OperationSummary, "state">) => state === "running" || state === "waiting";
 
-/** Milliseconds between two looks without events. What runs is watched closely; what is started elsewhere is noticed soon enough. */
+/** Polling intervals without events, in milliseconds: short while an operation runs, longer to notice operations that others start. */
 const closely = 1_000;
 const nowAndThen = 15_000;
 

@@ -1,4 +1,4 @@
-/** What has become of actions on many sites, beside every page, until it is closed. */
+/** The results of bulk actions, shown next to every page until the panel is closed. */
 import { Alert, Button, Group, Paper, Progress, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";

@@ -58,7 +58,7 @@ export function rename(context: Context, labelId: string, { name }: { readonly n
   });
 }
 
-/** Deletes the label. Whoever sees sites because of it no longer does. */
+/** Deletes the label, and with it the access to sites that it gave people and API keys. */
 export function remove(context: Context, labelId: string): Promise<LabelRecord> {
   return changeKeys(context, async (transaction) => {
     const label = await requireLabel(context, transaction, labelId);

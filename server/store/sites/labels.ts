@@ -9,7 +9,7 @@ export interface LabelBrief {
 }
 
 export interface LabelRecord extends LabelBrief {
-  /** Of those that the reader can see. */
+  /** Only sites that the reader can see. */
   readonly site_count: number;
 }
 
