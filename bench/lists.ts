@@ -1,5 +1,5 @@
 /**
- * Long lists: 10,000 sites with two environments each, and their 30,000 domains, in an installation of its own. Their state is
+ * Long lists: 10,000 sites with two environments each, and their 30,000 domains, in a separate installation. Their state is
  * `deleting`, so that they are listed, and the rest of the installation ignores them.
  */
 import { readFileSync } from "node:fs";
@@ -151,6 +151,27 @@ async function measureUnchanged(target: Target, path: string): Promise<Figure> {
   return atMost(`304 of ${path}, median of 200`, median(responses.map(({ total }) => total)), 5);
 }
 
+/** The list of the console, a page of it at a time, to its last byte. */
+async function measureOverviews(target: Target, companyId: string): Promise<Figure[]> {
+  const queries = {
+    "the first 100": "",
+    "the last 100": "offset=9900",
+    "found by a word that one name contains": "search=-5000",
+    "most vulnerabilities first": "order=vulnerabilities&descending=true",
+  };
+  const figures: Figure[] = [];
+  for (const [name, query] of Object.entries(queries)) {
+    const path = `/v2/company/${companyId}/site-overviews?${query}`;
+    await read(target, path, rounds);
+    const responses = await read(target, path, rounds);
+    if (responses.some(({ status }) => status !== 200)) throw new Error(`${path} was not answered with 200`);
+    figures.push(
+      atMost(`the console's sites, ${name}: median of ${rounds}`, median(responses.map(({ total }) => total)), 50),
+    );
+  }
+  return figures;
+}
+
 /** Starts a separate installation. */
 export async function measureLists(log: (line: string) => void): Promise<Figure[]> {
   const home = await createFolder();
@@ -168,6 +189,8 @@ export async function measureLists(log: (line: string) => void): Promise<Figure[
       log(`  ${name} …`);
       figures.push(...(await measureList(target, name, path)));
     }
+    log("  the console's list of sites …");
+    figures.push(...(await measureOverviews(target, installation.firstRun.company_id)));
     log("  unchanged lists and stalled clients …");
     figures.push(await measureUnchanged(target, "/v2/sites"));
     figures.push(await measureStalled(target, "/v2/sites"));
