@@ -10,6 +10,7 @@ import { descendants, find } from "@sitewright/e2e/processes.ts";
 import { addManySites } from "@sitewright/server/store/testing/manySites.ts";
 import { readRun } from "@sitewright/supervisor/records.ts";
 import pg from "pg";
+import { measureConsolePages } from "./consolePages.ts";
 import { atMost, type Figure, megabytes } from "./report.ts";
 import { child, messageFrom, secondsBetween, spentByProcesses } from "./serverProcess.ts";
 import { median } from "./statistics.ts";
@@ -191,6 +192,8 @@ export async function measureLists(log: (line: string) => void): Promise<Figure[
     }
     log("  the console's list of sites …");
     figures.push(...(await measureOverviews(target, installation.firstRun.company_id)));
+    log("  the console in a browser …");
+    figures.push(...(await measureConsolePages(installation)));
     log("  unchanged lists and stalled clients …");
     figures.push(await measureUnchanged(target, "/v2/sites"));
     figures.push(await measureStalled(target, "/v2/sites"));

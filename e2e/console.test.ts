@@ -2,15 +2,12 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchBrowser } from "./browser.ts";
+import { signInFirst, untilConsoleIsSent } from "./consoleSignIn.ts";
 import { send } from "./http.ts";
 import { createFolder, type Installation, startHere, type TestFolder } from "./installation.ts";
 import { kill } from "./processes.ts";
 import { createSite, succeed } from "./sites.ts";
-import { until } from "./until.ts";
 
-const password = "seven purple tractors sing";
-/** The build gives way to everything else. */
-const buildLimits = { deadlineSeconds: 60, intervalMilliseconds: 100 };
 let folder: TestFolder;
 let installation: Installation;
 let browser: Browser;
@@ -41,20 +38,7 @@ async function titleOfTheSite(): Promise<string> {
 }
 
 test("the console is built at the start, and the owner has to choose a password first", async () => {
-  const { console_url: address, admin_email: email, admin_password: given } = installation.firstRun;
-  await until(async () => {
-    const { status } = await send("GET", address);
-    if (status !== 200) throw new Error(`The console answers ${status}`);
-  }, buildLimits);
-  await page.goto(`${address}sites/new`);
-  await page.getByLabel("E-mail address").fill(email);
-  await page.getByLabel("Password", { exact: true }).fill(given);
-  await page.getByRole("button", { name: "Sign in" }).click();
-  await page.getByLabel("Current password").fill(given);
-  await page.getByLabel("New password", { exact: true }).fill(password);
-  await page.getByLabel("New password, once more").fill(password);
-  await page.getByRole("button", { name: "Change the password" }).click();
-  await page.waitForURL(`${address}sites/new`);
+  await signInFirst(page, installation, "sites/new");
 });
 
 test("the owner creates a site, watches until it opens, and logs in to its administration without a password", async () => {
@@ -96,10 +80,7 @@ test("what was typed outlasts a restart of control, and can be sent then", async
   const name = page.getByLabel("Name of the copy");
   await name.fill("Staging");
   await kill(installation.supervisor.pid ?? 0, "control");
-  await until(async () => {
-    const { status } = await send("GET", installation.firstRun.console_url);
-    if (status !== 200) throw new Error(`The console answers ${status}`);
-  }, buildLimits);
+  await untilConsoleIsSent(installation);
   expect(await name.inputValue()).toBe("Staging");
   await page.getByRole("button", { name: "Copy", exact: true }).click();
   await page.getByText("The copy is ready.").waitFor();
@@ -171,9 +152,7 @@ test("an open page continues when the API is started again, and shows what happe
   const { pid } = installation.supervisor;
   if (pid === undefined) throw new Error("The supervisor is not running");
   await kill(pid, "control");
-  await until(async () => {
-    await installation.api("GET", "/validate");
-  }, buildLimits);
+  await untilConsoleIsSent(installation);
   await createSite(installation, { display_name: "Florist" });
   await page.getByText("Florist").first().waitFor();
 });
