@@ -23,6 +23,8 @@ import {
   getSignInOptions,
   requestPasswordReset,
 } from "./company/passwordResets.ts";
+import { linkProviderAccount, listProviderAccounts, unlinkProviderAccount } from "./company/providerAccounts.ts";
+import { beginProviderSignIn, readProviderAnswer, signInWithProvider } from "./company/providerSignIns.ts";
 import {
   beginSecondFactor,
   confirmSecondFactor,
@@ -275,6 +277,9 @@ export const endpoints = {
   getSignInOptions,
   beginPasskeySignIn,
   signInWithPasskey,
+  beginProviderSignIn,
+  readProviderAnswer,
+  signInWithProvider,
   requestPasswordReset,
   checkPasswordReset,
   completePasswordReset,
@@ -290,6 +295,9 @@ export const endpoints = {
   beginPasskey,
   addPasskey,
   removePasskey,
+  listProviderAccounts,
+  linkProviderAccount,
+  unlinkProviderAccount,
   listSessions,
   endSession,
   endOtherSessions,

@@ -1,5 +1,6 @@
 /** The further members of `data` in refusals, by code. A member that does not always apply may be absent. */
 import { type TSchema, Type } from "typebox";
+import { role } from "./company/people.ts";
 import { PasskeyRequest } from "./company/webAuthn.ts";
 import { fault } from "./errors.ts";
 import type { RefusalCode } from "./refusals.ts";
@@ -84,6 +85,16 @@ export const refusalDetails = {
       examples: [["code", "passkey"]],
     }),
     passkey_options: PasskeyRequest,
+  },
+  acceptance_needed: {
+    invitations: Type.Array(
+      Type.Object({
+        id: uuid("Id of the invitation."),
+        company_name: text("Name of the company.", "Example Agency"),
+        role,
+      }),
+      { description: "The invitations that have not expired, newest first." },
+    ),
   },
   too_many_password_resets: { seconds: number("Seconds until the next request is possible.", 60) },
   too_many_sign_ins: { seconds: number("Seconds until the next attempt is possible.", 60) },

@@ -117,6 +117,20 @@ export const refusalReasons = {
   passkey_exists: "This passkey has been added already.",
   passkeys_unavailable: "Passkeys need HTTPS, or `http://localhost`; the message says which address works.",
   too_many_passkeys: "The user has as many passkeys as one can have. Remove one first.",
+  provider_unavailable:
+    "People can't sign in through a provider: the installation has none, the address of the request can't be used, or the provider does not answer. The message says which.",
+  provider_answer_unusable:
+    "The provider's answer was not accepted: it is wrong, too old, was used before, or belongs to another browser. Begin again.",
+  provider_email_refused:
+    "The provider does not say that the e-mail address is verified, or its domain is not accepted; the message says which.",
+  provider_user_unknown:
+    "Nobody here has the e-mail address of the account, and there is no invitation to it. Ask an owner of the company for one.",
+  provider_account_taken:
+    "The account is linked to another user, or the user has another account at the provider. Unlink that one first.",
+  password_needed:
+    "A user has the e-mail address of the account. Send it again together with their `password`, once, to link the account.",
+  acceptance_needed:
+    "There are invitations to the e-mail address of the account. Send it again together with the `invitation` to accept; `invitations` lists them.",
   no_authenticator_app: "The user has no authenticator app.",
   no_resets_by_mail: "The installation sends no mail. The operator can replace the password; the message says how.",
   too_many_password_resets:

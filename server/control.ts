@@ -36,6 +36,7 @@ import { descriptorsOf, type InheritedSocket, takeInheritedSockets } from "./inh
 import { type KeySource, openKeySource } from "./keyFile.ts";
 import { openLogs } from "./logs/logs.ts";
 import { openSpool } from "./mail/spool.ts";
+import { makeSignInProvider } from "./openid/signInProvider.ts";
 import { operationDefinitions } from "./operations/definitions.ts";
 import { makeAcceptOperation } from "./operations/engine/accept.ts";
 import { graceFor, keepEngine } from "./operations/engine/keepEngine.ts";
@@ -277,8 +278,8 @@ async function makeApp({
   secretKeys,
   keyUse,
   logs,
-  log: _,
-  processes: __,
+  log,
+  processes: _,
   ...parts
 }: Parts): Promise<App> {
   const { database, runtime, publisher, edge, downloads, packageSource, sealer } = services;
@@ -320,6 +321,7 @@ async function makeApp({
     acmeUrl: config.acmeUrl,
     regions: config.regions,
     hasMailServer: config.smtpUrl !== null,
+    signInProvider: config.signInProvider && makeSignInProvider(config.signInProvider, log),
     hasAdvisories: config.advisories !== null,
     hasBrowser: services.screenshots !== null,
     findScreenshots: openScreenshotStore(config.screenshots).find,

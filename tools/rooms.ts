@@ -30,6 +30,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/domains",
     "server/logs",
     "server/mail",
+    "server/openid",
     "server/packages",
     "server/screenshots",
     "server/operations",
@@ -103,6 +104,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/settings",
     "runtimes",
   ),
+  "server/openid": room("Signing in through an OpenID Connect provider: the protocol.", "runtimes"),
   "server/certificates": room("TLS keys and certificates: checks, and orders by ACME."),
   "server/packages": room(
     "Plugins and themes: the package source, versions, mirror and vulnerability feed.",
@@ -118,6 +120,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     "server/audit",
     "server/clients",
     "server/moving",
+    "server/openid",
     "server/packages",
     "server/screenshots",
     "server/rotation",

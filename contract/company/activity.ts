@@ -92,6 +92,8 @@ export const activityTypes = [
   "removeAuthenticatorApp",
   "addPasskey",
   "removePasskey",
+  "linkProviderAccount",
+  "unlinkProviderAccount",
   "resetOwnPassword",
   "replaceRecoveryCodes",
   "useRecoveryCode",

@@ -20,6 +20,23 @@ export const getSignInOptions = endpoint({
               description:
                 "Whether a lost password can be replaced with a link in a mail (`POST /password-resets`). Otherwise the operator replaces it.",
             }),
+            provider: nullable(
+              Type.Object(
+                {
+                  name: Type.String({ description: "Its name, for a button.", examples: ["Example Login"] }),
+                  unavailable_because: nullable(
+                    Type.String({
+                      description: "Why it can't be used at this address; null: it can.",
+                      examples: ["Signing in with Example Login needs HTTPS."],
+                    }),
+                  ),
+                },
+                {
+                  description:
+                    "The OpenID Connect provider with which people can sign in (`POST /sessions/provider/begin`); null: there is none.",
+                },
+              ),
+            ),
             passkeys_unavailable_because: nullable(
               Type.String({
                 description: "Why passkeys can't be used at this address; null: they can.",

@@ -3,8 +3,8 @@
  * below the same suffix, and the sessions of the console from sites on the same host, because browsers send cookies to all ports of a host.
  */
 
-/** The console's cookie (`server/http/sessionCookies.ts`). */
-const isSessionCookie = (pair: string): boolean => /^\s*=?\s*(__Host-)?sitewright\s*(=|$)/i.test(pair);
+/** The console's cookies (`server/http/sessionCookies.ts`). */
+const isSessionCookie = (pair: string): boolean => /^\s*=?\s*(__Host-)?sitewright(-sign-in)?\s*(=|$)/i.test(pair);
 
 /**
  * PHP's headers, in which a cookie for the suffix of all sites, or for a domain above it, is a cookie of this host alone. Without those

@@ -5,6 +5,7 @@ import type { Capabilities, Runtime } from "@sitewright/runtimes/runtime.ts";
 import type { Turns } from "@sitewright/runtimes/turns.ts";
 import type { LookUp } from "@sitewright/server/domains/lookUp.ts";
 import type { Logs } from "@sitewright/server/logs/logs.ts";
+import type { SignInProvider } from "@sitewright/server/openid/signInProvider.ts";
 import type { AcceptOperation } from "@sitewright/server/operations/engine/accept.ts";
 import type { OperationWaits } from "@sitewright/server/operations/engine/wait.ts";
 import type { SiteTasks } from "@sitewright/server/operations/steps/siteTasks.ts";
@@ -137,6 +138,8 @@ export interface App {
   readonly regions: Regions;
   /** Whether the installation has a mail server for the mail of sites, and of its own to people. */
   readonly hasMailServer: boolean;
+  /** The OpenID Connect provider with which people can sign in, or null. */
+  readonly signInProvider: SignInProvider | null;
   /** Whether the installation has a vulnerability feed. */
   readonly hasAdvisories: boolean;
   /** Whether screenshots of sites can be taken. */
@@ -172,6 +175,8 @@ export interface Context extends App, RequestDatabase {
   readonly callerNow: () => Promise<Caller | null>;
   /** The header `Last-Event-ID`, or null. */
   readonly lastEventId: string | null;
+  /** What the browser keeps of a sign-in through the provider, or empty. */
+  readonly signInCookie: string;
   /** Runs in a transaction that ends before other work of the request, whatever happens to that. */
   readonly inOwnTransaction: RequestDatabase["inTransaction"];
   readonly whenBusy: "fail" | "queue";

@@ -5,6 +5,8 @@ import { accept, check } from "@sitewright/server/app/company/invitations.ts";
 import { type SignedIn, sessionSeconds, type VisitorContext } from "@sitewright/server/app/company/newSessions.ts";
 import { begin as beginPasskeySignIn, signInWithPasskey } from "@sitewright/server/app/company/passkeySignIns.ts";
 import * as passwordResets from "@sitewright/server/app/company/passwordResets.ts";
+import { partSeconds } from "@sitewright/server/app/company/providerIdentities.ts";
+import * as providerSignIns from "@sitewright/server/app/company/providerSignIns.ts";
 import { signedInView } from "@sitewright/server/app/company/sessions.ts";
 import { signIn } from "@sitewright/server/app/company/signIns.ts";
 import type { App } from "@sitewright/server/app/context.ts";
@@ -16,7 +18,7 @@ import type { ReadBody } from "./bodies.ts";
 import type { AnyAnswer } from "./handling.ts";
 import { type CheckedInput, makeInputReader } from "./input.ts";
 import { originOf } from "./paths.ts";
-import { requireOwnPage, sessionCookie } from "./sessionCookies.ts";
+import { signInCookie as cookieToKeep, requireOwnPage, sessionCookie, signInCookieOf } from "./sessionCookies.ts";
 import { tokenFacts } from "./tokens.ts";
 
 export const publicHandlers = {
@@ -30,6 +32,16 @@ export const publicHandlers = {
     body: beginPasskeySignIn(context),
   }),
   signInWithPasskey: async (context, { body }) => signedIn(context, await signInWithPasskey(context, body.credential)),
+  beginProviderSignIn: async (context, { body }) => {
+    const { url, cookie } = await providerSignIns.begin(context, body.purpose);
+    return { status: 201, headers: keeping(context, cookie), body: { url } };
+  },
+  readProviderAnswer: async (context, { body }) => {
+    const { cookie, ...found } = await providerSignIns.readAnswer(context, body.answer);
+    return { status: 200, headers: keeping(context, cookie), body: found };
+  },
+  signInWithProvider: async (context, { body }) =>
+    signedIn(context, await providerSignIns.signInWithProvider(context, body)),
   requestPasswordReset: async (context, { body }) => ok(await passwordResets.request(context, body.email)),
   checkPasswordReset: async (context, { body }) =>
     ok({ password_reset: await passwordResets.check(context, body.token) }),
@@ -39,6 +51,12 @@ export const publicHandlers = {
 const noStore = { "cache-control": "no-store" } as const;
 
 const ok = <Body>(body: Body) => ({ status: 200, headers: noStore, body }) as const;
+
+/** Keeps in the browser what the next step of a sign-in through the provider needs. */
+const keeping = ({ origin }: VisitorContext, cookie: string) => ({
+  "set-cookie": cookieToKeep(origin, cookie, partSeconds),
+  ...noStore,
+});
 
 function signedIn({ origin }: VisitorContext, { user, session, token }: SignedIn) {
   const headers = { "set-cookie": sessionCookie(origin, token, sessionSeconds), ...noStore };
@@ -72,7 +90,8 @@ export function makePublicResponder(app: App, { name, row }: { readonly name: st
         });
     const earlierToken = tokenFacts(request.raw, request.protocol === "https");
     const database = withoutKey(app.database, takePlace);
-    const context = { ...app, ...database, visitor, earlierToken, origin: originOf(request) };
+    const signInCookie = signInCookieOf(request);
+    const context = { ...app, ...database, visitor, earlierToken, signInCookie, origin: originOf(request) };
     const { status, headers = {}, body } = await handle(context, input);
     return reply.code(status).headers(headers).send(body);
   };

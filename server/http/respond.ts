@@ -34,6 +34,7 @@ import type { CheckedInput } from "./input.ts";
 import { listResponse } from "./lists.ts";
 import { originOf } from "./paths.ts";
 import type { RepeatedReads } from "./repeatedReads.ts";
+import { signInCookieOf } from "./sessionCookies.ts";
 import { limitTaking, takenInTime } from "./takingLimit.ts";
 import { secretOf } from "./tokens.ts";
 
@@ -310,6 +311,11 @@ const lazyParts = {
   database: {
     get() {
       return this.exchange.access.database;
+    },
+  },
+  signInCookie: {
+    get() {
+      return signInCookieOf(this.exchange.request);
     },
   },
   lastEventId: {

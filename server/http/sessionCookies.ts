@@ -13,17 +13,24 @@ import type { IsTrustedProxy } from "./edgeSocket.ts";
 import { originOf } from "./paths.ts";
 
 const plainName = "sitewright";
-const secureName = `__Host-${plainName}`;
+/** Of a sign-in through the provider that has begun. */
+const signInName = `${plainName}-sign-in`;
 
-const nameOf = (isSecure: boolean): string => (isSecure ? secureName : plainName);
+const nameOf = (isSecure: boolean, name = plainName): string => (isSecure ? `__Host-${name}` : name);
 
 /**
  * The token in the cookie, or an empty string. None if there are several cookies of this name: one of them may be forged. `isSecure`:
  * whether the client used HTTPS.
  */
-export function sessionTokenOf({ cookie }: IncomingHttpHeaders, isSecure: boolean): string {
+export const sessionTokenOf = (headers: IncomingHttpHeaders, isSecure: boolean): string =>
+  cookieNamed(headers, nameOf(isSecure));
+
+/** What the browser keeps of a sign-in through the provider (`signInCookie`), or an empty string. */
+export const signInCookieOf = ({ headers, protocol }: FastifyRequest): string =>
+  cookieNamed(headers, nameOf(protocol === "https", signInName));
+
+function cookieNamed({ cookie }: IncomingHttpHeaders, name: string): string {
   if (cookie === undefined || !cookie.includes(plainName)) return "";
-  const name = nameOf(isSecure);
   const ofName = cookie.split(";").filter((pair) => pair.split("=", 1)[0]?.trim() === name);
   return ofName.length === 1 ? (parseCookie(cookie)[name] ?? "") : "";
 }
@@ -39,11 +46,18 @@ export function isSecure(
 }
 
 /** The header that stores the token in the browser. `origin`: this server as the browser addressed it. */
-export function sessionCookie(origin: string, token: string, seconds: number): string {
+export const sessionCookie = (origin: string, token: string, seconds: number): string =>
+  cookieOf(origin, plainName, token, seconds);
+
+/** The header that stores what the browser keeps of a sign-in through the provider. */
+export const signInCookie = (origin: string, value: string, seconds: number): string =>
+  cookieOf(origin, signInName, value, seconds);
+
+function cookieOf(origin: string, name: string, value: string, seconds: number): string {
   const isSecure = origin.startsWith("https:");
   return stringifySetCookie({
-    name: nameOf(isSecure),
-    value: token,
+    name: nameOf(isSecure, name),
+    value,
     httpOnly: true,
     secure: isSecure,
     sameSite: "strict",

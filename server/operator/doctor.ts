@@ -19,6 +19,7 @@ import { exitFailed } from "./failure.ts";
 import { type Finding, type Level, note, ok, problem } from "./finding.ts";
 import { plural, sizeOf } from "./formatting.ts";
 import { nativeRuntime } from "./nativeRuntime.ts";
+import { signInProviderFinding } from "./signInProvider.ts";
 
 const marks: Readonly<Record<Level, string>> = { ok: "ok      ", note: "note    ", problem: "PROBLEM " };
 
@@ -45,6 +46,7 @@ export async function findingsOf(config: Config): Promise<readonly Finding[]> {
     ...network(config),
     source,
     ...features(config),
+    ...(await signInProviderFinding(config)),
     await screenshots(config),
     ...(await content(config, source)),
   ];

@@ -13,6 +13,7 @@ import { defaultMaxWorkers } from "./maxWorkers.ts";
 import { parseRegions, type Region } from "./regions.ts";
 import { convertValue, problemsOf } from "./settingChecks.ts";
 import { defaults, megabyte, type Settings, settings } from "./settings.ts";
+import { type ProviderConfig, signInProviderOf } from "./signInProvider.ts";
 
 /** Enough for several new sites per second; 17 MB each. */
 const readyCopies = 6;
@@ -141,6 +142,8 @@ export interface Config {
   readonly acmeBinding: AcmeBinding | null;
   /** Root certificates for the authority's own URL, or null for the built-in ones. */
   readonly acmeCaFile: string | null;
+  /** The OpenID Connect provider with which people can sign in, or null. */
+  readonly signInProvider: ProviderConfig | null;
   /** Token for `/metrics`; null: only this machine can read it. */
   readonly metricsToken: string | null;
   /** Number of environments whose scheduled tasks run at the same time; 0: none run. */
@@ -262,6 +265,7 @@ function freeze(values: Settings): Config {
     acmeEmail: values.SITEWRIGHT_ACME_EMAIL,
     acmeBinding: acmeBindingOf(values),
     acmeCaFile: values.SITEWRIGHT_ACME_CA_FILE,
+    signInProvider: signInProviderOf(values),
     metricsToken: values.SITEWRIGHT_METRICS_TOKEN,
     cronRuns: values.SITEWRIGHT_CRON_RUNS,
     securityContact: values.SITEWRIGHT_SECURITY_CONTACT,

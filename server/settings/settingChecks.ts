@@ -77,8 +77,17 @@ function missingValues(values: Record<string, unknown>): string[] {
   return [
     ...missing.map(([name, , because]) => `${name} is needed, because ${because}.`),
     ...apiNameProblems(values),
+    ...signInProviderProblems(values),
     ...(both ? ["SITEWRIGHT_DNS_SECONDARIES is for the built-in DNS server. Configure secondaries in PowerDNS."] : []),
   ];
+}
+
+/** A provider for signing in needs all three, and its other settings are of no use without them. */
+function signInProviderProblems(values: Record<string, unknown>): string[] {
+  const needed = ["SITEWRIGHT_OIDC_ISSUER", "SITEWRIGHT_OIDC_CLIENT_ID", "SITEWRIGHT_OIDC_CLIENT_SECRET"];
+  const given = Object.keys(values).find((name) => name.startsWith("SITEWRIGHT_OIDC_") && Boolean(values[name]));
+  if (given === undefined) return [];
+  return needed.filter((name) => values[name] === null).map((name) => `${name} is needed, because ${given} is set.`);
 }
 
 /** A name below the suffix could be a site's, and sites there could set cookies for it. */
@@ -104,6 +113,7 @@ function wrongText(name: string, value: string, setting: Setting): string[] {
   }
   const isWrong =
     (name === "SITEWRIGHT_ADVISORIES" && value.includes("://") && !/^https?:$/.test(schemeOf(value))) ||
+    (name === "SITEWRIGHT_OIDC_ISSUER" && !URL.canParse(value)) ||
     (name === "SITEWRIGHT_WPORG_URL" && value !== "none" && !URL.canParse(value)) ||
     (name === "SITEWRIGHT_EDGE_ADDRESSES" && !areAddresses(value)) ||
     (name === "SITEWRIGHT_API_HOST" && !areAddresses(value)) ||

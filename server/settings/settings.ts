@@ -225,6 +225,20 @@ export const settings = v.object({
     "^.+$",
     "a PEM file with the root certificates for the certificate authority's own address",
   ),
+  SITEWRIGHT_OIDC_ISSUER: textOrNone(
+    "^(https://[^\\s?#@]+|http://(localhost|127\\.0\\.0\\.1|\\[::1\\])(:\\d{1,5})?(/[^\\s?#]*)?)$",
+    "the OpenID Connect provider with which people can sign in: its issuer, such as https://login.example.com (http:// only on this machine)",
+  ),
+  SITEWRIGHT_OIDC_CLIENT_ID: textOrNone("^[!-~]{1,500}$", "the client id of this installation at that provider"),
+  SITEWRIGHT_OIDC_CLIENT_SECRET: textOrNone(
+    "^[!-~]{1,1000}$",
+    "the client secret of this installation at that provider",
+  ),
+  SITEWRIGHT_OIDC_NAME: textOrNone("^\\S(.{0,48}\\S)?$", "the name of that provider for people, such as Example Login"),
+  SITEWRIGHT_OIDC_EMAIL_DOMAINS: textOrNone(
+    `^${label}(\\.${label})+(,${label}(\\.${label})+)*$`,
+    "the only domains of e-mail addresses with which people can sign in through that provider, in lower case, separated by commas: example.com,example.org",
+  ),
   SITEWRIGHT_METRICS_TOKEN: textOrNone(
     "^[!-~]{16,200}$",
     "the token for /metrics: 16 to 200 visible ASCII characters without spaces",
@@ -252,6 +266,7 @@ export const secretSettings = new Set([
   "SITEWRIGHT_ARCHIVE_URL",
   "SITEWRIGHT_SMTP_URL",
   "SITEWRIGHT_METRICS_TOKEN",
+  "SITEWRIGHT_OIDC_CLIENT_SECRET",
   "SITEWRIGHT_DNS_KEY",
   "SITEWRIGHT_POWERDNS_KEY",
 ]);
@@ -333,6 +348,11 @@ export function defaults(data: string): Settings {
     SITEWRIGHT_ACME_EAB_KEY_ID: null,
     SITEWRIGHT_ACME_EAB_KEY: null,
     SITEWRIGHT_ACME_CA_FILE: null,
+    SITEWRIGHT_OIDC_ISSUER: null,
+    SITEWRIGHT_OIDC_CLIENT_ID: null,
+    SITEWRIGHT_OIDC_CLIENT_SECRET: null,
+    SITEWRIGHT_OIDC_NAME: null,
+    SITEWRIGHT_OIDC_EMAIL_DOMAINS: null,
     SITEWRIGHT_METRICS_TOKEN: null,
     // Leaves processors to visitors.
     SITEWRIGHT_CRON_RUNS: Math.min(4, Math.max(1, Math.floor(availableParallelism() / 2))),

@@ -111,6 +111,19 @@ export interface Passkeys {
   last_used_at: Nullable<Date>;
 }
 
+/** Accounts at providers with which users sign in. */
+export interface ProviderAccounts {
+  id: string;
+  user_id: string;
+  issuer: string;
+  /** The account's name at the issuer. It never changes. */
+  subject: string;
+  /** At the last sign-in. */
+  email: string;
+  created_at: DefaultNow;
+  last_used_at: Nullable<Date>;
+}
+
 /** Challenges that were answered and have not expired. */
 export interface UsedChallenges {
   challenge_hash: Buffer;
@@ -930,6 +943,7 @@ export interface Tables {
   invitations: Invitations;
   recovery_codes: RecoveryCodes;
   passkeys: Passkeys;
+  provider_accounts: ProviderAccounts;
   used_challenges: UsedChallenges;
   mailed_links: MailedLinks;
   account_mails: AccountMails;

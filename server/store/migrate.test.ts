@@ -116,6 +116,15 @@ const columns: { [T in keyof Tables]: Record<keyof Tables[T], true> } = {
     created_at: true,
     last_used_at: true,
   },
+  provider_accounts: {
+    id: true,
+    user_id: true,
+    issuer: true,
+    subject: true,
+    email: true,
+    created_at: true,
+    last_used_at: true,
+  },
   used_challenges: { challenge_hash: true, expires_at: true },
   mailed_links: { id: true, secret_hash: true, user_id: true, invitation_id: true, expires_at: true },
   account_mails: {

@@ -31,6 +31,7 @@ const parameters = {
   count: "17",
   userName: "ada",
   passkeyName: "Phone",
+  provider: "Example Login",
 };
 
 /** The parameters that a description of this type must contain. */
@@ -47,6 +48,7 @@ function namesFor(type: string): string[] {
   if (/(User|Invitation)$/.test(type) && !type.startsWith("createWp")) return [email];
   if (type === "resetSecondFactor") return [email];
   if (/(Session|Sessions|Password|SecondFactor|AuthenticatorApp|RecoveryCodes?)$/.test(type)) return [];
+  if (type.endsWith("ProviderAccount")) return [email, parameters.provider];
   if (type.endsWith("Passkey")) return [parameters.passkeyName];
   if (type === "exportActivity") return [parameters.count];
   if (type === "downloadBackup") return [parameters.fileName, parameters.count];

@@ -9,12 +9,13 @@ import {
   deleteInvitation,
   findInvitation,
   findInvitedRole,
+  type InvitationTo,
   insertInvitation,
   listInvitations,
   type OpenInvitation,
   type ShownInvitation,
 } from "@sitewright/server/store/company/invitations.ts";
-import { findSignInUser } from "@sitewright/server/store/company/sessions.ts";
+import { findSignInUser, type SignInUser } from "@sitewright/server/store/company/sessions.ts";
 import { insertUser, isEmailTaken } from "@sitewright/server/store/company/users.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { Context } from "../context.ts";
@@ -116,8 +117,17 @@ interface Acceptance {
 }
 
 /** Creates the user, and signs them in. Throws `Refused`. */
-export async function accept(context: VisitorContext, { token, full_name, password }: Acceptance): Promise<SignedIn> {
-  const invited = await usable(context.database, token);
+export async function accept(context: VisitorContext, { token, ...choices }: Acceptance): Promise<SignedIn> {
+  return acceptOpen(context, await usable(context.database, token), choices);
+}
+
+/** `also`: what else belongs to the acceptance. The caller has checked that the invitation is for this person. */
+export async function acceptOpen(
+  context: VisitorContext,
+  invited: InvitationTo,
+  { full_name, password }: Omit<Acceptance, "token">,
+  also: (transaction: DatabaseTransaction, user: SignInUser) => Promise<void> = async () => undefined,
+): Promise<SignedIn> {
   const fullName = full_name.trim();
   const known = [...invited.email.split(/[@.]/), ...fullName.split(/\s+/u), invited.company_name];
   const passwordHash = await inPasswordTurn(context, context.visitor.ipAddress, async () => {
@@ -143,6 +153,7 @@ export async function accept(context: VisitorContext, { token, full_name, passwo
     const added = await findSignInUser(transaction, { id: user.id });
     if (added === null) throw new Error("The user was not inserted");
     await recordBy(transaction, added, context.visitor, "acceptInvitation", { email: user.email });
+    await also(transaction, added);
     return startSession(transaction, added, context);
   });
   context.identities.forgetKeys();

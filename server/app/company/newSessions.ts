@@ -22,6 +22,8 @@ export interface VisitorContext extends App, RequestDatabase {
   readonly visitor: Visitor;
   /** The token in the cookie of the request, which may be that of an earlier session. */
   readonly earlierToken: TokenFacts;
+  /** What the browser keeps of a sign-in through the provider, or empty. */
+  readonly signInCookie: string;
   /** This server as the visitor addressed it, or empty. The visitor can forge it. */
   readonly origin: string;
 }
@@ -71,7 +73,7 @@ export async function recordBy(
   transaction: DatabaseTransaction,
   user: SignInUser,
   visitor: Visitor,
-  type: "signIn" | "acceptInvitation" | "useRecoveryCode" | "resetOwnPassword",
+  type: "signIn" | "acceptInvitation" | "useRecoveryCode" | "resetOwnPassword" | "linkProviderAccount",
   parameters: Readonly<Record<string, string>>,
 ): Promise<void> {
   const id = await recordActivity(transaction, { ...entryOf(user, visitor), type, parameters });

@@ -22,6 +22,7 @@ import { requireStrongPassword } from "./newPasswords.ts";
 import { recordBy, type VisitorContext } from "./newSessions.ts";
 import { obstacleOf } from "./passkeyPlaces.ts";
 import { hashPassword } from "./passwords.ts";
+import { providerOption } from "./providerSignIns.ts";
 import { countResetRequest, forgetAccountFailures } from "./signInLock.ts";
 import { inPasswordTurn } from "./signIns.ts";
 import { isSameHash, readToken } from "./token.ts";
@@ -29,8 +30,10 @@ import { isSameHash, readToken } from "./token.ts";
 export const resetMinutes = 30;
 
 /** How people can sign in at the address of the request. */
-export function signInOptions({ settings, hasMailServer, origin }: VisitorContext) {
+export function signInOptions(context: VisitorContext) {
+  const { settings, hasMailServer, origin } = context;
   return {
+    provider: providerOption(context),
     resets_passwords_by_mail: hasMailServer && linkOrigin(settings, origin) !== null,
     passkeys_unavailable_because: obstacleOf(origin),
   };

@@ -16,14 +16,20 @@ import { isPassword } from "./passwords.ts";
 import { beginAttempt, endAttempt, withdrawAttempt } from "./signInLock.ts";
 import { type Answer, passkeyRequest, usePasskey } from "./usedPasskeys.ts";
 
-interface SignInRequest {
-  readonly email: string;
-  readonly password: string;
-  /** Of the authenticator app, or a recovery code, if the user has a second factor. */
+/** The second factor of a user who has one: either of the two. */
+interface SentFactor {
+  /** Of the authenticator app, or a recovery code. */
   readonly code?: string;
-  /** Instead of a code. */
   readonly passkey?: Static<typeof UsedPasskey>;
 }
+
+interface SignInRequest extends SentFactor {
+  readonly email: string;
+  readonly password: string;
+}
+
+/** What else belongs to the sign-in, just before the session starts. */
+type Also = (transaction: DatabaseTransaction) => Promise<void>;
 
 /**
  * Starts a session. Throws `Refused`: in the same words and after the same time whether the user exists or not; and if a right password
@@ -31,13 +37,21 @@ interface SignInRequest {
  * otherwise guess codes without waiting.
  */
 export async function signIn(context: VisitorContext, request: SignInRequest): Promise<SignedIn> {
-  const { database, visitor } = context;
   const email = request.email.trim();
-  const found = await findSignInUser(database, { email });
-  const attempt = { account: accountOf(found, email), ipAddress: visitor.ipAddress };
+  const found = await findSignInUser(context.database, { email });
+  return signInWithPassword(context, { ...request, email, found });
+}
+
+/** Like `signIn`. `found`: the user with this address, if there is one. */
+export async function signInWithPassword(
+  context: VisitorContext,
+  { found, email, password, ...sent }: SignInRequest & { readonly found: SignInUser | null },
+  also: Also = async () => undefined,
+): Promise<SignedIn> {
+  const attempt = { account: accountOf(found, email), ipAddress: context.visitor.ipAddress };
   await context.inTransaction((transaction) => beginAttempt(transaction, attempt));
-  const user = await withPassword(context, found, request.password);
-  const factor = await givenFactor(context, user, request);
+  const user = await withPassword(context, found, password);
+  const factor = await givenFactor(context, user, sent);
   const signedIn = await context.inTransaction(async (transaction) => {
     if (!(await holdPassword(transaction, user.id, user.password_hash))) throw wrongCredentials();
     if (!(await passesSecondFactor(context, transaction, user, factor))) {
@@ -45,8 +59,37 @@ export async function signIn(context: VisitorContext, request: SignInRequest): P
       return null;
     }
     await endAttempt(transaction, attempt);
+    await also(transaction);
     return startSession(transaction, user, context);
   });
+  return started(context, user, signedIn);
+}
+
+/**
+ * Starts a session of a user who has proved in another way who they are. `also` must refuse if the proof has become invalid. Only codes
+ * and passkeys count as attempts: no wait after wrong passwords holds up users without a second factor.
+ */
+export async function signInWithoutPassword(
+  context: VisitorContext,
+  user: SignInUser,
+  sent: SentFactor,
+  also: Also,
+): Promise<SignedIn> {
+  const attempt = { account: user.id, ipAddress: context.visitor.ipAddress };
+  const isAttempt = sent.code !== undefined || sent.passkey !== undefined;
+  if (isAttempt) await context.inTransaction((transaction) => beginAttempt(transaction, attempt));
+  const factor = await givenFactor(context, user, sent);
+  const signedIn = await context.inTransaction(async (transaction) => {
+    if (!(await passesSecondFactor(context, transaction, user, factor))) return null;
+    if (isAttempt) await endAttempt(transaction, attempt);
+    await also(transaction);
+    return startSession(transaction, user, context);
+  });
+  return started(context, user, signedIn);
+}
+
+/** Throws `Refused` if nothing was started, because a second factor is needed. */
+async function started(context: VisitorContext, user: SignInUser, signedIn: SignedIn | null): Promise<SignedIn> {
   if (signedIn === null) throw await secondFactorNeeded(context, user);
   // It may have ended an older one.
   context.identities.forgetKeys();
@@ -61,7 +104,7 @@ const purposeOf = ({ id }: SignInUser): ChallengePurpose => ({ kind: "second-fac
 async function givenFactor(
   context: VisitorContext,
   user: SignInUser,
-  { code, passkey: credential }: SignInRequest,
+  { code, passkey: credential }: SentFactor,
 ): Promise<GivenFactor> {
   if (credential === undefined) return code === undefined ? null : { code };
   const { clientDataJSON } = credential.response;

@@ -6,6 +6,7 @@ import * as invitations from "@sitewright/server/app/company/invitations.ts";
 import { rotate } from "@sitewright/server/app/company/keyRotation.ts";
 import * as limits from "@sitewright/server/app/company/limits.ts";
 import * as passkeys from "@sitewright/server/app/company/passkeys.ts";
+import * as providerAccounts from "@sitewright/server/app/company/providerAccounts.ts";
 import * as secondFactors from "@sitewright/server/app/company/secondFactors.ts";
 import * as sessions from "@sitewright/server/app/company/sessions.ts";
 import * as signInRules from "@sitewright/server/app/company/signInRules.ts";
@@ -45,6 +46,10 @@ export const companyCalls = {
   beginPasskey: (context, { body }) => passkeys.begin(context, body.current_password),
   addPasskey: (context, { body }) => passkeys.add(context, body),
   removePasskey: (context, { params, body }) => passkeys.remove(context, params.passkey_id, body.current_password),
+  listProviderAccounts: (context) => providerAccounts.list(context),
+  linkProviderAccount: (context, { body }) => providerAccounts.link(context, body.current_password),
+  unlinkProviderAccount: (context, { params, body }) =>
+    providerAccounts.unlink(context, params.account_id, body.current_password),
   removeSecondFactor: (context, { body }) => secondFactors.remove(context, body.current_password),
   listSessions: (context) => sessions.list(context),
   endSession: (context, { params }) => sessions.end(context, params.session_id),

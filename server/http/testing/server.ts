@@ -139,6 +139,8 @@ interface TestServerOptions {
   readonly runtimes?: App["runtimes"];
   /** Default: true. */
   readonly hasMailServer?: boolean;
+  /** Default: none. */
+  readonly signInProvider?: App["signInProvider"];
   /** Default: true. */
   readonly hasAdvisories?: boolean;
   /** Default: true. */
@@ -310,6 +312,7 @@ export async function startTestServer(options: TestServerOptions = {}): Promise<
       acmeUrl,
       regions: options.regions ?? [thisMachine],
       hasMailServer: options.hasMailServer ?? true,
+      signInProvider: options.signInProvider ?? null,
       hasAdvisories: options.hasAdvisories ?? true,
       hasBrowser: options.hasBrowser ?? true,
       findScreenshots: options.findScreenshots ?? (async () => []),

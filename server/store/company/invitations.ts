@@ -136,3 +136,16 @@ export async function findInvitation(
   );
   return rows[0] ?? null;
 }
+
+/** An invitation to an address, without its secret. */
+export type InvitationTo = Omit<OpenInvitation, "secret_hash">;
+
+/** Lists the invitations to an e-mail address, ignoring case, that have not expired: of all companies, newest first. */
+export async function listInvitationsTo(database: Database, email: string): Promise<readonly InvitationTo[]> {
+  const { rows } = await sql<InvitationTo>`
+    select i.id, i.email, i.role, i.expires_at, i.company_id, c.name as company_name
+    from invitations i join companies c on c.id = i.company_id
+    where lower(i.email) = lower(${email}) and i.expires_at > now()
+    order by i.created_at desc, i.id`.execute(database);
+  return rows;
+}
