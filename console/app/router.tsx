@@ -33,6 +33,7 @@ const LabelsPage = lazyRouteComponent(() => import("./pages/sites/LabelsPage.tsx
 const InvitationPage = lazyRouteComponent(() => import("./pages/InvitationPage.tsx"), "InvitationPage");
 const DeletedSitesPage = lazyRouteComponent(() => import("./pages/DeletedSitesPage.tsx"), "DeletedSitesPage");
 const NewSitePage = lazyRouteComponent(() => import("./pages/NewSitePage.tsx"), "NewSitePage");
+const ProviderAnswerPage = lazyRouteComponent(() => import("./pages/ProviderAnswerPage.tsx"), "ProviderAnswerPage");
 const PasswordPage = lazyRouteComponent(() => import("./pages/PasswordPage.tsx"), "PasswordPage");
 const PeoplePage = lazyRouteComponent(() => import("./pages/people/PeoplePage.tsx"), "PeoplePage");
 const SitesPage = lazyRouteComponent(() => import("./pages/sites/SitesPage.tsx"), "SitesPage");
@@ -67,6 +68,18 @@ const signIn = createRoute({
   },
   component: function SignIn() {
     return <SignInPage next={signIn.useSearch().next ?? "/"} />;
+  },
+});
+
+/** As the provider has written it: the router writes queries in its own way. */
+const providerAnswer = window.location.search.slice(1);
+
+const providerSignIn = createRoute({
+  getParentRoute: () => root,
+  path: "/sign-in/provider",
+  wrapInSuspense: true,
+  component: function ProviderSignIn() {
+    return <ProviderAnswerPage answer={providerAnswer} />;
   },
 });
 
@@ -253,6 +266,7 @@ const operation = createRoute({
 export const router = createRouter({
   routeTree: root.addChildren([
     signIn,
+    providerSignIn,
     password,
     secondFactor,
     invitation,

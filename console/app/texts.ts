@@ -9,6 +9,7 @@ import { overviewTexts } from "./overviewTexts.ts";
 import { paletteTexts } from "./paletteTexts.ts";
 import { peopleTexts } from "./peopleTexts.ts";
 import { pictureTexts } from "./pictureTexts.ts";
+import { providerTexts } from "./providerTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
 import { signInTexts } from "./signInTexts.ts";
 import { siteTexts } from "./siteTexts.ts";
@@ -25,6 +26,7 @@ export const texts = {
   ...paletteTexts,
   ...peopleTexts,
   ...pictureTexts,
+  ...providerTexts,
   ...settingsTexts,
   ...signInTexts,
   ...siteTexts,

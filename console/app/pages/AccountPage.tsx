@@ -9,6 +9,7 @@ import { Failure, Loaded } from "../parts/Failure.tsx";
 import { Page } from "../parts/Page.tsx";
 import { PasswordForm } from "../parts/PasswordForm.tsx";
 import { texts } from "../texts.ts";
+import { ProviderAccountsCard } from "./ProviderAccountsCard.tsx";
 import { SecondFactorCard } from "./SecondFactorCard.tsx";
 
 const at = texts.account;
@@ -34,6 +35,7 @@ export function AccountPage() {
       <Card title={texts.secondFactor.title}>
         <SecondFactorCard email={session?.user.email ?? ""} />
       </Card>
+      <ProviderAccountsCard />
       <Card title={at.password}>
         {isChanged && <Alert role="status">{texts.password.changed}</Alert>}
         <PasswordForm email={session?.user.email ?? ""} done={() => setChanged(true)} />

@@ -1,7 +1,7 @@
 import { Anchor, Divider, PasswordInput, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { answerOf, api, type Schemas } from "../api/client.ts";
 import { ApiFailure } from "../api/failure.ts";
 import {
@@ -19,8 +19,14 @@ import { CodeInput } from "./CodeInput.tsx";
 import { Failure } from "./Failure.tsx";
 import { useApiForm } from "./useApiForm.ts";
 
+interface SignInFormProps {
+  readonly done: (signedIn: SignedIn) => void;
+  /** Other ways to sign in. */
+  readonly children?: ReactNode;
+}
+
 /** E-mail address and password, and a second factor if the API asks for one; or a passkey alone. Starts a session. */
-export function SignInForm({ done }: { readonly done: (signedIn: SignedIn) => void }) {
+export function SignInForm({ done, children }: SignInFormProps) {
   const client = useQueryClient();
   const [needed, setNeeded] = useState<NeededFactor | null>(null);
   const finish = (signedIn: SignedIn) => {
@@ -80,6 +86,7 @@ export function SignInForm({ done }: { readonly done: (signedIn: SignedIn) => vo
         </Stack>
       </form>
       {needed === null && <PasskeyAlone done={finish} />}
+      {needed === null && children}
       <Anchor component={Link} to="/forgotten-password" size="sm">
         {texts.signIn.forgotten}
       </Anchor>

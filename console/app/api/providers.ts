@@ -1,0 +1,80 @@
+/** Signing in through a provider: the way there, what its answer needs here, and the accounts that are linked. */
+import { queryOptions } from "@tanstack/react-query";
+import { answerOf, api, type Schemas } from "./client.ts";
+import { ApiFailure, fieldOf, textAt } from "./failure.ts";
+import { type NeededFactor, neededFactorIn } from "./passkeys.ts";
+import type { SignedIn } from "./session.ts";
+
+export const providerAccountsQuery = queryOptions({
+  queryKey: ["provider-accounts"],
+  queryFn: async ({ signal }) => (await answerOf(api.GET("/session/provider-accounts", { signal }))).provider_accounts,
+});
+
+export type Purpose = Schemas["ProviderSignInBegin"]["purpose"];
+
+/** Where the person wants to go afterwards. The provider sends the browser back to one page only. */
+const nextKey = "sitewright-next";
+
+/** Opens the provider's page. */
+export async function openProvider(purpose: Purpose, next: string): Promise<void> {
+  const { url } = await answerOf(api.POST("/sessions/provider/begin", { body: { purpose } }));
+  window.sessionStorage.setItem(nextKey, next);
+  window.location.assign(url);
+}
+
+/** The address that `openProvider` got, once. */
+export function nextAddress(): string {
+  const next = window.sessionStorage.getItem(nextKey) ?? "/";
+  window.sessionStorage.removeItem(nextKey);
+  return next;
+}
+
+export interface InvitationChoice {
+  readonly id: string;
+  readonly company: string;
+  readonly role: string;
+}
+
+/** What a sign-in needs next, besides the account at the provider. `message`: in the API's words. */
+export type Step =
+  | { readonly kind: "done"; readonly signedIn: SignedIn }
+  | { readonly kind: "factor"; readonly needed: NeededFactor }
+  | { readonly kind: "password"; readonly message: string }
+  | { readonly kind: "invitation"; readonly message: string; readonly invitations: readonly InvitationChoice[] };
+
+/** Reads the provider's answer. If it is for a sign-in, it is tried at once. */
+export async function readAnswer(answer: string) {
+  const { email, purpose } = await answerOf(api.POST("/sessions/provider/answer", { body: { answer } }));
+  return { email, step: purpose === "link" ? null : await signInWithProvider({}) };
+}
+
+/** Signs in, or says what is needed. */
+export async function signInWithProvider(body: Schemas["ProviderSignIn"]): Promise<Step> {
+  try {
+    return { kind: "done", signedIn: await answerOf(api.POST("/sessions/provider", { body })) };
+  } catch (error) {
+    const step = stepIn(error);
+    if (step === null) throw error;
+    return step;
+  }
+}
+
+function stepIn(error: unknown): Step | null {
+  const needed = neededFactorIn(error);
+  if (needed !== null) return { kind: "factor", needed };
+  if (!(error instanceof ApiFailure)) return null;
+  const { code, message } = error;
+  if (code === "password_needed") return { kind: "password", message };
+  if (code === "acceptance_needed") return { kind: "invitation", message, invitations: invitationsIn(error) };
+  return null;
+}
+
+function invitationsIn({ data }: ApiFailure): readonly InvitationChoice[] {
+  const listed = fieldOf(data, "invitations");
+  if (!Array.isArray(listed)) return [];
+  return listed.map((each: unknown) => ({
+    id: textAt(each, "id") ?? "",
+    company: textAt(each, "company_name") ?? "",
+    role: textAt(each, "role") ?? "",
+  }));
+}
