@@ -4,7 +4,7 @@ export const providerTexts = {
     signIn: (name: string) => `Sign in with ${name}`,
     answerTitle: "Signing in",
     checking: "Checking the answer …",
-    account: (email: string) => `You have signed in there as ${email}.`,
+    account: (email: string) => `You have signed in at the provider as ${email}.`,
     again: "Back to signing in",
     linkPassword: "Your password here",
     linkSubmit: "Link and sign in",

@@ -57,7 +57,9 @@ test.each([
   ["sitewright=ss_1; a=1", "a=1"],
   ["a=1; __Host-sitewright=ss_1", "a=1"],
   ["sitewright=ss_1", ""],
+  ["sitewright-sign-in=x; a=1; __Host-sitewright-sign-in=y", "a=1"],
   ["sitewrights=1; my-sitewright=2", "sitewrights=1; my-sitewright=2"],
+  ["sitewright-sign-ins=1", "sitewright-sign-ins=1"],
 ])("PHP gets no session of the console: of %j it gets %j", (sent, passedOn) => {
   for (const name of ["shop.sites.example.com", "shop.example", null]) expect(cookiesFor(sent, name)).toBe(passedOn);
 });
@@ -66,6 +68,7 @@ test.each([
   "sitewright=forged; Path=/",
   "__Host-sitewright=forged; Secure; Path=/",
   "sitewright; Path=/",
+  "sitewright-sign-in=forged; Path=/",
   "=sitewright=forged; Path=/v2",
 ])("PHP can't set a session of the console: %s", (cookie) => {
   const headers = [

@@ -7,6 +7,7 @@ import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import { makeSignInProvider } from "@sitewright/server/openid/signInProvider.ts";
 import { startProvider, type TestProvider } from "@sitewright/server/openid/testing/provider.ts";
 import { silentLog } from "@sitewright/server/testing/engine.ts";
+import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { builtConsole } from "./testing/console.ts";
@@ -109,6 +110,29 @@ it("links an account with the password, signs in with it alone, unlinks it, and 
   await page.getByText(`Example Login: ${email}`).waitFor();
 });
 
+it("asks for a second factor", async () => {
+  const people = peopleOf({ current: server });
+  const email = await people.add({ role: "viewer" });
+  const cookie = await people.signIn(email);
+  const factor = "/session/second-factor";
+  const { secret } = (await people.call(cookie, "POST", factor, { body: { current_password: chosen } })).body;
+  const code = (steps: number) =>
+    TOTP.generate({ secret: Secret.fromBase32(secret), timestamp: Date.now() + steps * 30_000 });
+  expect((await people.call(cookie, "PUT", factor, { body: { code: code(0) } })).status).toBe(200);
+  await using opened = await openPage("/activity");
+  const { page } = opened;
+  await openProvider(page);
+  await signInThere(page, email);
+  await page.getByLabel("Your password here").fill(chosen);
+  await page.getByRole("button", { name: "Link and sign in" }).click();
+  await page.getByText("Enter a code of your authenticator app").waitFor();
+  await expectNoProblems(page, "second-factor");
+  await page.getByLabel("Code", { exact: true }).fill(code(1));
+  await page.getByRole("button", { name: "Link and sign in" }).click();
+  await page.getByRole("heading", { name: "Activity" }).waitFor();
+  expect(new URL(page.url()).pathname).toBe("/activity");
+});
+
 it("accepts an invitation, and makes nobody else a user", async () => {
   const email = `${randomUUID()}@example.com`;
   await using opened = await openPage("/sign-in");
@@ -123,7 +147,7 @@ it("accepts an invitation, and makes nobody else a user", async () => {
   await openProvider(page);
   await page.getByText(`You are invited as ${email}.`).waitFor();
   await expectNoProblems(page, "invitation");
-  await page.getByLabel("Your name").fill("Grace Hopper");
+  await page.getByLabel("Your full name").fill("Grace Hopper");
   const password = page.getByLabel("Choose a password of at least 12 characters");
   await password.fill("password1234");
   await page.getByRole("button", { name: "Accept the invitation" }).click();

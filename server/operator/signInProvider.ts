@@ -4,7 +4,9 @@ import type { Config } from "../settings/config.ts";
 import { type Finding, ok, problem } from "./finding.ts";
 
 /** Nothing if there is no provider. */
-export async function signInProviderFinding({ signInProvider: provider }: Config): Promise<Finding[]> {
+export async function signInProviderFinding({
+  signInProvider: provider,
+}: Pick<Config, "signInProvider">): Promise<Finding[]> {
   if (provider === null) return [];
   const obstacle = await examineProvider(provider);
   if (obstacle === null) return [ok(`Signing in: ${provider.name} answers, and knows this installation.`)];

@@ -150,6 +150,35 @@ describe("a setting", () => {
     expect(() => loadConfig({ SITEWRIGHT_ACME_EAB_KEY })).toThrow("SITEWRIGHT_ACME_EAB_KEY_ID is needed, because");
   });
 
+  test("sets the provider for signing in, named after its host if it has no name", () => {
+    const registration = {
+      SITEWRIGHT_OIDC_ISSUER: "https://login.example.com/realms/agency",
+      SITEWRIGHT_OIDC_CLIENT_ID: "sitewright",
+      SITEWRIGHT_OIDC_CLIENT_SECRET: "hush",
+    };
+    const expected = { issuer: registration.SITEWRIGHT_OIDC_ISSUER, clientId: "sitewright", clientSecret: "hush" };
+    expect(loadConfig({}).signInProvider).toBeNull();
+    const plain = { ...expected, name: "login.example.com", emailDomains: null };
+    expect(loadConfig(registration).signInProvider).toEqual(plain);
+    const more = { SITEWRIGHT_OIDC_NAME: "Agency", SITEWRIGHT_OIDC_EMAIL_DOMAINS: "example.com,example.org" };
+    expect(loadConfig({ ...registration, ...more }).signInProvider).toEqual({
+      ...expected,
+      name: "Agency",
+      emailDomains: ["example.com", "example.org"],
+    });
+  });
+
+  test.each([
+    ["SITEWRIGHT_OIDC_ISSUER", "https://login.example.com", "SITEWRIGHT_OIDC_CLIENT_SECRET is needed, because"],
+    ["SITEWRIGHT_OIDC_NAME", "Agency", "SITEWRIGHT_OIDC_ISSUER is needed, because SITEWRIGHT_OIDC_NAME is set."],
+    ["SITEWRIGHT_OIDC_ISSUER", "http://login.example.com", "is not accepted"],
+    ["SITEWRIGHT_OIDC_ISSUER", "https://user:hush@login.example.com", "is not accepted"],
+    ["SITEWRIGHT_OIDC_ISSUER", "https://[login", "is not accepted"],
+    ["SITEWRIGHT_OIDC_EMAIL_DOMAINS", "@example.com", "is not accepted"],
+  ])("refuses %s=%s as the only setting of a provider", (name, value, message) => {
+    expect(() => loadConfig({ [name]: value })).toThrow(message);
+  });
+
   test("sets the secondary DNS servers and their key", () => {
     const secret = "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0Cg==";
     const of = (SITEWRIGHT_DNS_KEY: string) =>

@@ -26,7 +26,6 @@ export function ProviderAnswerPage({ answer }: { readonly answer: string }) {
     <Narrow title={isLink ? at.linkTitle : at.answerTitle}>
       {data === undefined && error === null && <Loader size="sm" role="status" aria-label={at.checking} />}
       <Failure error={error} />
-      {data !== undefined && <Text size="sm">{at.account(data.email)}</Text>}
       {isLink && <LinkForm email={data.email} />}
       {data !== undefined && data.step !== null && <SignIn email={data.email} first={data.step} />}
       <Anchor component={Link} to={isLink ? "/account" : "/sign-in"} size="sm">
@@ -59,6 +58,7 @@ function SignIn({ email, first }: SignInProps) {
   if (step.kind === "done") return null;
   return (
     <Stack>
+      {step.kind === "factor" && <Text size="sm">{at.account(email)}</Text>}
       {step.kind === "invitation" ? (
         <AcceptForm email={email} message={step.message} invitations={step.invitations} done={setStep} />
       ) : (
