@@ -71,16 +71,11 @@ const signIn = createRoute({
   },
 });
 
-/** As the provider has written it: the router writes queries in its own way. */
-const providerAnswer = window.location.search.slice(1);
-
 const providerSignIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in/provider",
   wrapInSuspense: true,
-  component: function ProviderSignIn() {
-    return <ProviderAnswerPage answer={providerAnswer} />;
-  },
+  component: ProviderAnswerPage,
 });
 
 const invitation = createRoute({

@@ -12,6 +12,12 @@ export const providerAccountsQuery = queryOptions({
 
 export type Purpose = Schemas["ProviderSignInBegin"]["purpose"];
 
+/**
+ * The query with which the browser has opened the console, as the provider has written it if it has sent the browser back. This module
+ * is loaded before the router, which writes queries in its own way.
+ */
+export const loadedQuery = window.location.search.slice(1);
+
 /** Where the person wants to go afterwards. The provider sends the browser back to one page only. */
 const nextKey = "sitewright-next";
 

@@ -2,7 +2,7 @@ import { Anchor, Loader, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useState } from "react";
-import { nextAddress, readAnswer, type Step } from "../api/providers.ts";
+import { loadedQuery, nextAddress, readAnswer, type Step } from "../api/providers.ts";
 import { type SignedIn, sessionKey } from "../api/session.ts";
 import { Failure } from "../parts/Failure.tsx";
 import { Narrow } from "../parts/Narrow.tsx";
@@ -13,11 +13,11 @@ import { ProofForm } from "./provider/ProofForm.tsx";
 
 const at = texts.provider;
 
-/** Where the provider sends the browser back to. `answer`: the query with which it has. */
-export function ProviderAnswerPage({ answer }: { readonly answer: string }) {
+/** Where the provider sends the browser back to. */
+export function ProviderAnswerPage() {
   const { data, error } = useQuery({
-    queryKey: ["provider-answer", answer],
-    queryFn: () => readAnswer(answer),
+    queryKey: ["provider-answer"],
+    queryFn: () => readAnswer(loadedQuery),
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
