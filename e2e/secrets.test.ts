@@ -22,6 +22,7 @@ const given = {
   metricsToken: word(),
   dnsKey: randomBytes(32).toString("base64"),
   accountKey: word(),
+  providerSecret: word(),
   firstApiKey: word(),
 };
 const settings = {
@@ -32,6 +33,9 @@ const settings = {
   SITEWRIGHT_ACME_URL: "https://127.0.0.1:9/directory",
   SITEWRIGHT_ACME_EAB_KEY_ID: "account",
   SITEWRIGHT_ACME_EAB_KEY: given.accountKey,
+  SITEWRIGHT_OIDC_ISSUER: "https://127.0.0.1:9",
+  SITEWRIGHT_OIDC_CLIENT_ID: "sitewright",
+  SITEWRIGHT_OIDC_CLIENT_SECRET: given.providerSecret,
   SITEWRIGHT_FIRST_API_KEY: given.firstApiKey,
 };
 

@@ -16,6 +16,10 @@ const controlSettings = [
   "SITEWRIGHT_DNS_BACKEND",
   "SITEWRIGHT_POWERDNS_URL",
   "SITEWRIGHT_ACME_EAB_KEY_ID",
+  "SITEWRIGHT_OIDC_ISSUER",
+  "SITEWRIGHT_OIDC_CLIENT_ID",
+  "SITEWRIGHT_OIDC_NAME",
+  "SITEWRIGHT_OIDC_EMAIL_DOMAINS",
 ];
 
 /** The same for all children, with concrete ports and without secrets. */

@@ -4,7 +4,7 @@ import { signInProviderFinding } from "./signInProvider.ts";
 
 it("finds nothing without a provider, one that works, one with another secret, and one that does not answer", async () => {
   expect(await signInProviderFinding({ signInProvider: null })).toEqual([]);
-  const provider = await startProvider([]);
+  const provider = await startProvider(["http://localhost:8080/sign-in/provider"]);
   const { settings } = provider;
   expect(await signInProviderFinding({ signInProvider: settings })).toEqual([
     { level: "ok", text: "Signing in: Example Login answers, and knows this installation." },
