@@ -23,7 +23,7 @@ export const providerTexts = {
     facts: (linked: string, used: string | null) =>
       used === null ? `linked ${linked}, not used yet` : `linked ${linked}, last used ${used}`,
     unlink: "Unlink",
-    unlinkNamed: (email: string) => `Unlink ${email}`,
+    unlinkNamed: (provider: string) => `Unlink ${provider}`,
     unlinkHint: "It will no longer sign you in. Your password still does.",
   },
 } as const;

@@ -51,12 +51,12 @@ function Row({ account }: { readonly account: Schemas["ProviderAccount"] }) {
           {at.facts(dateText(linked), used && dateText(used))}
         </Text>
       </Stack>
-      <Button size="compact-sm" variant="default" onClick={() => setOpen(true)} aria-label={at.unlinkNamed(email)}>
+      <Button size="compact-sm" variant="default" onClick={() => setOpen(true)} aria-label={at.unlinkNamed(provider)}>
         {at.unlink}
       </Button>
       {isOpen && (
         <PasswordDialog
-          title={at.unlinkNamed(email)}
+          title={at.unlinkNamed(provider)}
           hint={at.unlinkHint}
           close={() => setOpen(false)}
           send={(body) => {
