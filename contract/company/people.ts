@@ -46,6 +46,11 @@ export const permissions = Type.Array(
   Type.Enum([
     "create_sites",
     "change_sites",
+    "delete_sites",
+    "change_limits",
+    "see_limits",
+    "see_rollouts",
+    "manage_rollouts",
     "see_users",
     "manage_users",
     "manage_owners",
@@ -56,7 +61,7 @@ export const permissions = Type.Array(
   ]),
   {
     description:
-      "What the user may do in a session, by their role and sites. `change_sites`: those that they see. `manage_users`: invite, change and remove users who are no owners; `manage_owners`: also owners. `manage_sign_in`: require a second factor, and remove that of others. `see_keys` and `manage_keys`: API keys, at least their own. `manage_labels`: labels of sites.",
+      "What the user may do in a session, by their role and sites. `change_sites`: those that they see, and what belongs to them. `delete_sites`: those that they see, and the last backups of deleted ones. `change_limits`: limits of environments. `see_limits`: limits of the company. `see_rollouts` and `manage_rollouts`: rollouts of updates. `manage_users`: invite, change and remove users who are no owners; `manage_owners`: also owners. `manage_sign_in`: require a second factor, and remove that of others. `see_keys` and `manage_keys`: API keys, at least their own. `manage_labels`: labels of sites.",
     examples: [["change_sites"]],
   },
 );

@@ -101,6 +101,7 @@ const BriefPackage = Type.Object(
 
 const environmentFields = {
   id: uuid("Id of the environment."),
+  site_id: uuid("Id of its site."),
   site_display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
   display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
 };

@@ -87,6 +87,7 @@ const facts = {
 const RolloutItem = Type.Object(
   {
     id: uuid("Id of the environment."),
+    site_id: uuid("Id of its site."),
     site_display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
     display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
     is_canary: Type.Boolean({ description: "Whether it is one of those updated first.", examples: [true] }),

@@ -23,6 +23,7 @@ const Vulnerability = Type.Object(
     environments: Type.Array(
       Type.Object({
         id: uuid("Id of the environment."),
+        site_id: uuid("Id of its site."),
         site_display_name: Type.String({ description: "Display name of the site.", examples: ["Demo"] }),
         display_name: Type.String({ description: "Display name of the environment.", examples: ["Live"] }),
         version: Type.String({ description: "The installed version.", examples: ["1.9"] }),

@@ -3026,6 +3026,7 @@ export interface components {
         };
         PluginOfEnvironment: {
             id: string;
+            site_id: string;
             site_display_name: string;
             display_name: string;
             plugin_status: "active" | "inactive";
@@ -3268,6 +3269,7 @@ export interface components {
         };
         RolloutItem: {
             id: string;
+            site_id: string;
             site_display_name: string;
             display_name: string;
             is_canary: boolean;
@@ -3372,7 +3374,7 @@ export interface components {
                 id: string;
                 name: string;
             };
-            permissions: ("create_sites" | "change_sites" | "see_users" | "manage_users" | "manage_owners" | "manage_sign_in" | "see_keys" | "manage_keys" | "manage_labels")[];
+            permissions: ("create_sites" | "change_sites" | "delete_sites" | "change_limits" | "see_limits" | "see_rollouts" | "manage_rollouts" | "see_users" | "manage_users" | "manage_owners" | "manage_sign_in" | "see_keys" | "manage_keys" | "manage_labels")[];
             is_operator: boolean;
             must_change_password: boolean;
             has_second_factor: boolean;
@@ -3447,6 +3449,7 @@ export interface components {
         };
         ThemeOfEnvironment: {
             id: string;
+            site_id: string;
             site_display_name: string;
             display_name: string;
             theme_status: "active" | "inactive";
@@ -3530,6 +3533,7 @@ export interface components {
             patched_version: string | null;
             environments: {
                 id: string;
+                site_id: string;
                 site_display_name: string;
                 display_name: string;
                 version: string;

@@ -1,11 +1,14 @@
 /** What people may do, for consoles, which show and disable accordingly. `authorise` decides about each call. */
 import { createApiKey, listApiKeys } from "@sitewright/contract/company/apiKeys.ts";
 import { inviteUser } from "@sitewright/contract/company/invitations.ts";
+import { getCompanyLimits } from "@sitewright/contract/company/limits.ts";
 import { changeSignInRules } from "@sitewright/contract/company/signInRules.ts";
 import { listUsers } from "@sitewright/contract/company/users.ts";
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { createRollout, listRollouts } from "@sitewright/contract/packages/rollouts.ts";
 import { createLabel } from "@sitewright/contract/sites/labels.ts";
-import { createSite } from "@sitewright/contract/sites/sites.ts";
+import { changeLimits } from "@sitewright/contract/sites/limits.ts";
+import { createSite, deleteSite } from "@sitewright/contract/sites/sites.ts";
 import { clearCache } from "@sitewright/contract/traffic/edgeCaching.ts";
 import { type Authority, hasRole, missing } from "./access.ts";
 
@@ -13,6 +16,11 @@ import { type Authority, hasRole, missing } from "./access.ts";
 const calls = {
   create_sites: createSite,
   change_sites: clearCache,
+  delete_sites: deleteSite,
+  change_limits: changeLimits,
+  see_limits: getCompanyLimits,
+  see_rollouts: listRollouts,
+  manage_rollouts: createRollout,
   see_users: listUsers,
   manage_users: inviteUser,
   manage_sign_in: changeSignInRules,
@@ -30,6 +38,11 @@ export function mayCall(row: Endpoint, caller: Authority): boolean {
 const names = [
   "create_sites",
   "change_sites",
+  "delete_sites",
+  "change_limits",
+  "see_limits",
+  "see_rollouts",
+  "manage_rollouts",
   "see_users",
   "manage_users",
   "manage_sign_in",

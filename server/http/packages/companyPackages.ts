@@ -49,8 +49,9 @@ function headOf({ name, newest, latest_version, is_latest_version_vulnerable, ho
 }
 
 function environmentsOf<Fields>(holders: readonly PackageHolder[], named: FieldNaming<Fields>) {
-  return holders.map(({ environment: { id, site_display_name, display_name }, entry }) => ({
+  return holders.map(({ environment: { id, site_id, site_display_name, display_name }, entry }) => ({
     id,
+    site_id,
     site_display_name,
     display_name,
     ...named(factsOf(entry)),
@@ -68,8 +69,8 @@ const cachedHeads = new WeakMap<HolderEnvironment, string>();
 function environmentHeadOf(environment: HolderEnvironment): string {
   const cached = cachedHeads.get(environment);
   if (cached !== undefined) return cached;
-  const { id, site_display_name, display_name } = environment;
-  const text = withoutEnd({ id, site_display_name, display_name });
+  const { id, site_id, site_display_name, display_name } = environment;
+  const text = withoutEnd({ id, site_id, site_display_name, display_name });
   cachedHeads.set(environment, text);
   return text;
 }

@@ -237,6 +237,7 @@ describe("GET /company/{id}/wp-plugins", () => {
     });
     expect(items[0].environments.find(({ id }: { id: string }) => id === one.id)).toEqual({
       id: one.id,
+      site_id: one.siteId,
       site_display_name: expect.stringMatching(/^Site /),
       display_name: expect.any(String),
       plugin_status: "active",

@@ -26,7 +26,7 @@ describe("POST /company/{id}/rollouts", () => {
       ended_at: null,
       counts: { waiting: 3, running: 0, updated: 0, failed: 0, skipped: 0 },
       environments: [
-        { id: third, is_canary: true, state: "waiting", operation_id: null },
+        { id: third, site_id: expect.any(String), is_canary: true, state: "waiting", operation_id: null },
         { id: first, is_canary: true },
         { id: second, is_canary: false },
       ],

@@ -62,6 +62,7 @@ describe("GET /company/{id}/vulnerabilities", () => {
       environments: [
         {
           id: own.id,
+          site_id: own.siteId,
           site_display_name: expect.any(String),
           display_name: expect.any(String),
           version: "1.0",

@@ -163,6 +163,7 @@ interface FoundVulnerability {
   readonly patched: string | null;
   readonly environments: readonly {
     readonly id: string;
+    readonly site_id: string;
     readonly site_display_name: string;
     readonly display_name: string;
     readonly version: string;
@@ -195,8 +196,8 @@ export async function listVulnerabilities(
       ), found as (
         select r.advisory_id, min(r.title) as title, min(r.cve) as cve, max(r.score) as score,
           min(r.reference) as reference, m.kind, m.name, min(r.affected) as affected, min(r.patched) as patched,
-          json_agg(json_build_object('id', e.id, 'site_display_name', s.display_name, 'display_name', e.display_name,
-            'version', m.version, 'update_version', m.update_version) order by s.created_at, s.id, e.number) as environments
+          json_agg(json_build_object('id', e.id, 'site_id', s.id, 'site_display_name', s.display_name,
+            'display_name', e.display_name, 'version', m.version, 'update_version', m.update_version) order by s.created_at, s.id, e.number) as environments
         from vulnerable m join advisory_feed f on true
           join advisory_ranges r on r.reading = f.reading and r.kind = m.kind and r.slug = m.slug
             and (r.from_key is null or m.version_key > r.from_key or (r.is_from_included and m.version_key = r.from_key))

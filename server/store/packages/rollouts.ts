@@ -138,6 +138,7 @@ export async function findRollout(
 export interface RolloutItemRecord {
   readonly id: string;
   readonly display_name: string;
+  readonly site_id: string;
   readonly site_display_name: string;
   readonly is_canary: boolean;
   readonly state: RolloutItemState;
@@ -154,7 +155,7 @@ export async function itemsOfRollout(
   id: string,
 ): Promise<readonly RolloutItemRecord[]> {
   const { rows } = await sql<RolloutItemRecord>`
-    select e.id, e.display_name, s.display_name as site_display_name, i.is_canary, i.state,
+    select e.id, e.display_name, e.site_id, s.display_name as site_display_name, i.is_canary, i.state,
       i.from_version as version, i.to_version as update_version, i.operation_id, i.reason, i.ended_at
     from rollout_items i join environments e on e.id = i.environment_id join sites s on s.id = e.site_id
     where i.rollout_id = ${id} order by i.position`.execute(database);
