@@ -148,7 +148,7 @@ export function setAddresses(context: Context, keyId: string, entries: AddressLi
 
 /** Runs in a transaction that no other change of the company's keys runs next to. It is in force before the answer. */
 export function changeKeys<T>(context: Context, work: (transaction: DatabaseTransaction) => Promise<T>): Promise<T> {
-  context.afterCommit(async () => context.identities.forgetKeys());
+  context.afterCommit(async () => context.identities.forgetKeys(context.caller.companyId));
   return context.inTransaction(async (transaction) => {
     await lockCompany(transaction, context.caller.companyId);
     await requireUnchanged(transaction, context.caller);

@@ -35,7 +35,7 @@ export interface EventListener {
   readonly keyId: string;
   /** Called when there may be events, and regularly to show that the connection is alive. */
   readonly wake: (isBeat: boolean) => void;
-  /** Called when keys or users have changed: the listener gets nothing more before it has looked. */
+  /** Called when keys or users of the company have changed: the listener gets nothing more before it has looked. */
   readonly doubt: () => void;
 }
 
@@ -172,7 +172,9 @@ export function makeEventFeeds({
   }
 
   notifications.on(eventAddedChannel, noticeNew);
-  notifications.on(keysChangedChannel, () => each(({ doubt }) => doubt()));
+  notifications.on(keysChangedChannel, (companyId) => {
+    for (const { doubt } of feeds.get(companyId)?.listeners ?? []) doubt();
+  });
   notifications.onGap(() => {
     each(({ doubt }) => doubt());
     noticeNew();

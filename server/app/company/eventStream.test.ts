@@ -5,9 +5,10 @@ import { eventAddedChannel, removeOldEvents } from "@sitewright/server/store/com
 import { openNotifications } from "@sitewright/server/store/notifications.ts";
 import { useTestDatabase } from "@sitewright/server/testing/database.ts";
 import { silentLog } from "@sitewright/server/testing/engine.ts";
-import { sql } from "kysely";
-import { expect, it, onTestFinished } from "vitest";
+import { type RawBuilder, sql } from "kysely";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { Caller } from "./access.ts";
+import { createCompany } from "./companies.ts";
 import { type EventFeeds, makeEventFeeds } from "./eventFeeds.ts";
 import { openEventStream } from "./eventStream.ts";
 
@@ -47,14 +48,22 @@ interface Seen {
   readonly type: string;
 }
 
-/** Opens a stream. What is committed from then on is in it. */
-async function open(feeds: EventFeeds, companyId: string, after: number | null): Promise<AsyncGenerator<Seen>> {
+/** Opens a stream. What is committed from then on is in it. `onLookUp` is called when it looks its caller up again. */
+async function open(
+  feeds: EventFeeds,
+  companyId: string,
+  after: number | null,
+  onLookUp: () => void = () => undefined,
+): Promise<AsyncGenerator<Seen>> {
   const stopping = new AbortController();
   onTestFinished(() => stopping.abort());
   const caller = callerOf(companyId);
   const { database } = test;
   const { signal } = stopping;
-  const callerNow = async () => caller;
+  const callerNow = async () => {
+    onLookUp();
+    return caller;
+  };
   return eventsIn(await openEventStream({ database, feeds, caller, callerNow, after, isEndless: true, signal }));
 }
 
@@ -132,4 +141,71 @@ it("has nothing but `reset` and what comes after it, if events were removed that
   for (const stream of [complete, incomplete]) {
     expect((await take(stream, 1)).map(({ type }) => type)).toEqual(["last"]);
   }
+});
+
+describe("a change of keys, users or labels", () => {
+  /** A company with a stream that counts how often it looks its caller up. */
+  async function follow(feeds: EventFeeds) {
+    const { company_id: companyId } = await createCompany(test.database, { name: randomUUID() });
+    const company = { companyId, lookUps: 0 };
+    const events = await open(feeds, companyId, null, () => {
+      company.lookUps += 1;
+    });
+    /** Resolves when the stream has noticed everything that was committed before. */
+    const settle = async () => {
+      await addEvent(companyId, "marker").execute(test.database);
+      await take(events, 1);
+    };
+    return Object.assign(company, { settle });
+  }
+
+  async function twoCompanies() {
+    const feeds = await startFeeds();
+    const [own, other] = [await follow(feeds), await follow(feeds)];
+    /** How often each one's stream looks its caller up because of the change. */
+    const lookUpsAfter = async (change: RawBuilder<unknown>) => {
+      const before = [own.lookUps, other.lookUps];
+      await change.execute(test.database);
+      await own.settle();
+      await other.settle();
+      return [own.lookUps - (before[0] ?? 0), other.lookUps - (before[1] ?? 0)];
+    };
+    return { id: own.companyId, lookUpsAfter };
+  }
+
+  it("makes only the streams of its company look their callers up", async () => {
+    const { id, lookUpsAfter } = await twoCompanies();
+    const [site, label] = [randomUUID(), randomUUID()];
+    await sql`insert into labels (id, company_id, name) values (${label}, ${id}, 'Shops')`.execute(test.database);
+    const assign = sql`insert into site_labels (site_id, label_id, company_id) values (${site}, ${label}, ${id})`;
+    for (const change of [
+      sql`update users set role = 'admin' where company_id = ${id}`,
+      sql`update api_keys set scopes = '{read}' where company_id = ${id}`,
+      sql`update companies set requires_second_factor = true where id = ${id}`,
+      assign,
+      sql`delete from site_labels where label_id = ${label}`,
+      sql`delete from api_keys where company_id = ${id}`,
+      sql`delete from users where company_id = ${id}`,
+    ]) {
+      expect(await lookUpsAfter(change)).toEqual([1, 0]);
+    }
+  });
+
+  it("that changes nothing makes no stream look its caller up", async () => {
+    const { id, lookUpsAfter } = await twoCompanies();
+    const [site, label] = [randomUUID(), randomUUID()];
+    await sql`insert into labels (id, company_id, name) values (${label}, ${id}, 'Shops')`.execute(test.database);
+    const assign = sql`
+      insert into site_labels (site_id, label_id, company_id) values (${site}, ${label}, ${id}) on conflict do nothing`;
+    expect(await lookUpsAfter(assign)).toEqual([1, 0]);
+    for (const change of [
+      assign,
+      sql`delete from site_labels where label_id = ${randomUUID()}`,
+      sql`update users set role = role, site_ids = site_ids where company_id = ${id}`,
+      sql`update api_keys set revoked_at = revoked_at, scopes = scopes where company_id = ${id}`,
+      sql`update companies set requires_second_factor = requires_second_factor`,
+    ]) {
+      expect(await lookUpsAfter(change)).toEqual([0, 0]);
+    }
+  });
 });

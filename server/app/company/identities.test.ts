@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 import { findKey, findTarget, keysChangedChannel } from "../../store/company/apiKeys.ts";
 import { openNotifications } from "../../store/notifications.ts";
@@ -47,6 +48,17 @@ test("a key that is revoked while it is looked up is not kept", async () => {
   release.resolve();
   await before;
   expect(await find()).toBeNull();
+});
+
+test("the keys of one company can be forgotten, and those of others stay", async () => {
+  const { state, identities, company, find } = await start();
+  await find();
+  identities.forgetKeys(randomUUID());
+  await find();
+  expect(state.lookUps).toBe(1);
+  identities.forgetKeys(company.company_id);
+  await find();
+  expect(state.lookUps).toBe(2);
 });
 
 test("another process learns from the database that a key was revoked, or changed", async () => {

@@ -32,8 +32,8 @@ export interface Identities {
   known(presented: TokenFacts): Caller | null;
   /** Whether a request with a key of this id has been accepted within the last hour. */
   isFamiliar(presented: TokenFacts): boolean;
-  /** Forgets all keys, also those that are being looked up. */
-  forgetKeys(): void;
+  /** Forgets the keys of a company, or all, also those that are being looked up. */
+  forgetKeys(companyId?: string): void;
 }
 
 interface Lookups {
@@ -91,9 +91,10 @@ export function makeIdentities(pool: Pool, find: Lookups = { findKey, findTarget
       return key === undefined ? null : checkedCaller(key, presented);
     },
     isFamiliar: ({ id }) => familiar.has(id),
-    forgetKeys() {
+    forgetKeys(companyId) {
       changes += 1;
-      keys.clear();
+      if (companyId === undefined) return keys.clear();
+      for (const [id, { caller }] of keys.entries()) if (caller.companyId === companyId) keys.delete(id);
     },
   };
 }

@@ -5,7 +5,7 @@ import type { Database, DatabaseTransaction, Role } from "../database.ts";
 import { labelledSitesOfKey, sitesOfUser } from "../sites/labels.ts";
 import { idleDays } from "./sessions.ts";
 
-/** Notified when keys or their users change. See migration 0050. */
+/** Notified with the id of a company when its keys or their users change. See migration 0062. */
 export const keysChangedChannel = "keys_changed";
 
 /** A key or session with its user. */

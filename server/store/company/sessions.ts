@@ -56,7 +56,7 @@ export async function insertSession(
       os_name: session.osName,
     })
     .execute();
-  // Revoking makes all processes read all keys again, so it is done only if there is one to revoke.
+  // Revoking makes all processes read the company's keys again, so it is done only if there is one to revoke.
   const { rows: oldest } = await sql<{ id: string }>`
     select id from api_keys where user_id = ${session.userId} and ${isOpen}
     order by created_at desc, id offset ${maxOpen}::int`.execute(transaction);
