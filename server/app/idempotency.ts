@@ -17,7 +17,13 @@ import {
   type StoredAnswer,
   storeAnswer,
 } from "@sitewright/server/store/idempotencyKeys.ts";
-import { afterChange, DatabaseUnavailable, isConnectionLost, repeatLost } from "@sitewright/server/store/outages.ts";
+import {
+  afterChange,
+  DatabaseUnavailable,
+  isConflict,
+  isConnectionLost,
+  repeatUndone,
+} from "@sitewright/server/store/outages.ts";
 import { commit, runTransaction } from "@sitewright/server/store/transactions.ts";
 import { isSameHash } from "./company/token.ts";
 import type { RequestDatabase } from "./context.ts";
@@ -199,7 +205,7 @@ function holdTransaction(
       // The changes of earlier work would be missing from another transaction.
       if (hasChanges) return use(work).catch(asUnavailable);
       return use(work).catch((error: unknown) =>
-        repeatLost(async () => {
+        repeatUndone(async () => {
           await rollBack();
           return use(work);
         }, error),
@@ -217,7 +223,7 @@ function unlessLost(error: unknown): void {
 
 /** Nothing was committed. */
 function asUnavailable(error: unknown): never {
-  throw isConnectionLost(error) ? new DatabaseUnavailable(error) : error;
+  throw isConnectionLost(error) || isConflict(error) ? new DatabaseUnavailable(error) : error;
 }
 
 function repeat(stored: StoredAnswer, hash: Buffer, secret: Buffer): FinishedAnswer {

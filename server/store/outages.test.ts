@@ -57,6 +57,26 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
+test("of two transactions that wait for each other, one runs again", async () => {
+  await run(sql`insert into notes values ('a'), ('b')`);
+  let runs = 0;
+  const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const isEachInside = Promise.all(arrivals.map(({ promise }) => promise));
+  const change = (order: readonly string[], arrival: PromiseWithResolvers<void> | undefined) =>
+    runTransaction(opened.database, async (transaction) => {
+      runs += 1;
+      for (const text of order) {
+        await run(sql`update notes set text = text where text = ${text}`, transaction);
+        arrival?.resolve();
+        await isEachInside;
+      }
+      await run(sql`insert into notes values (${order.join()})`, transaction);
+    });
+  await Promise.all([change(["a", "b"], arrivals[0]), change(["b", "a"], arrivals[1])]);
+  expect(runs).toBe(3);
+  expect(await listNotes()).toEqual(["a", "a,b", "b", "b,a"].map((text) => ({ text })));
+});
+
 describe("while PostgreSQL restarts", () => {
   test("reads and changes that have not begun wait for it", async () => {
     await postgres.stop();

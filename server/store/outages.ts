@@ -64,6 +64,14 @@ export function isConnectionLost(error: unknown): boolean {
   return isRefused || lostCodes.has(code) || lostMessages.test(error.message);
 }
 
+/** Of PostgreSQL: it ended a transaction because that and another one waited for each other, or their changes contradict. */
+const conflictCodes = new Set(["40P01", "40001"]);
+
+/** Whether PostgreSQL has undone a transaction only because of others that ran at the same time: repeated, it may succeed. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof Error && "code" in error && conflictCodes.has(String(error.code));
+}
+
 /** Whether a statement is certain to change nothing. */
 export function isRead(statement: string): boolean {
   if (!/^\s*(select|with)\b/i.test(statement)) return false;
@@ -76,18 +84,21 @@ export function isRead(statement: string): boolean {
 export function repeatRead<T>(statement: string, run: () => Promise<T>): Promise<T> {
   return run().catch((error: unknown) => {
     if (!isConnectionLost(error) || !isRead(statement)) throw error;
-    return repeatLost(run, error);
+    return repeatUndone(run, error);
   });
 }
 
-/** Repeats work that failed with `error` for as long as connections are lost. The work itself waits for the database. */
-export async function repeatLost<T>(
+/**
+ * Repeats work that failed with `error`, and of which nothing is left, for as long as connections are lost or other transactions get
+ * in its way. The work itself waits for the database.
+ */
+export async function repeatUndone<T>(
   work: () => Promise<T>,
   error: unknown,
   deadline = performance.now() + waitMilliseconds,
 ): Promise<T> {
   for (let last = error; ; ) {
-    if (!isConnectionLost(last)) throw last;
+    if (!isConnectionLost(last) && !isConflict(last)) throw last;
     if (performance.now() >= deadline) throw new DatabaseUnavailable(last);
     await pause();
     try {

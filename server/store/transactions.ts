@@ -1,5 +1,6 @@
 /**
- * Transactions that are repeated if the connection was lost before they were committed.
+ * Transactions that are repeated if the connection was lost before they were committed, or if PostgreSQL undid them because of other
+ * transactions (deadlocks).
  *
  * If it was lost after COMMIT was sent, PostgreSQL is asked for the outcome by the transaction's id. The outcome stays unknown if
  * PostgreSQL can't be reached in time, or has recovered from a crash meanwhile and used the id again.
@@ -9,10 +10,11 @@ import pg from "pg";
 import type { Database, DatabaseTransaction, Tables } from "./database.ts";
 import {
   DatabaseUnavailable,
+  isConflict,
   isConnectionLost,
   OutcomeUnknown,
   pause,
-  repeatLost,
+  repeatUndone,
   waitMilliseconds,
 } from "./outages.ts";
 
@@ -66,8 +68,8 @@ const statusByError = (error: unknown): string | null =>
   error instanceof pg.DatabaseError && error.code === invalidParameter ? "aborted" : null;
 
 /**
- * Runs work in a transaction. If the connection is lost and nothing was committed, runs it again in another one: it must change
- * nothing but the database. Throws `DatabaseUnavailable` if that does not help in time, and `OutcomeUnknown` if COMMIT was sent and
+ * Runs work in a transaction. If the connection is lost and nothing was committed, or PostgreSQL undid it because of other
+ * transactions, runs it again in another one: it must change nothing but the database. Throws `DatabaseUnavailable` if that does not help in time, and `OutcomeUnknown` if COMMIT was sent and
  * PostgreSQL does not tell the outcome in time.
  */
 export async function runTransaction<T>(
@@ -90,7 +92,7 @@ export async function runTransaction<T>(
       throw error;
     }
   };
-  return attempt().catch((error: unknown) => repeatLost(attempt, error, deadline));
+  return attempt().catch((error: unknown) => repeatUndone(attempt, error, deadline));
 }
 
 /** Runs reads that see one state of the database. Repeats all of them if the connection was lost. */
@@ -108,12 +110,12 @@ export async function readInSnapshot<T>(database: Database, work: (snapshot: Dat
       await snapshot.rollback().execute();
     }
   };
-  return attempt().catch((error: unknown) => repeatLost(attempt, error, deadline));
+  return attempt().catch((error: unknown) => repeatUndone(attempt, error, deadline));
 }
 
 /**
  * Commits a transaction, and releases its connection. Throws `DatabaseUnavailable` if nothing was committed because the connection
- * was lost, and `OutcomeUnknown` as `runTransaction` does.
+ * was lost or because of other transactions, and `OutcomeUnknown` as `runTransaction` does.
  */
 export async function commit(database: Database, transaction: ControlledTransaction<Tables>): Promise<void> {
   let sent: { readonly mark: TransactionMark | null } | null = null;
@@ -125,6 +127,7 @@ export async function commit(database: Database, transaction: ControlledTransact
       .rollback()
       .execute()
       .catch(() => undefined);
+    if (isConflict(error)) throw new DatabaseUnavailable(error);
     if (!isConnectionLost(error)) throw error;
     if (sent === null || !(await wasCommitted(database, sent.mark, error))) throw new DatabaseUnavailable(error);
   }

@@ -12,6 +12,7 @@ import {
 import {
   endSessions,
   findSignInUser,
+  holdPassword,
   resetPassword,
   type SignInUser,
 } from "@sitewright/server/store/company/sessions.ts";
@@ -78,14 +79,16 @@ export async function complete(context: VisitorContext, { token, new_password }:
     return hashPassword(new_password);
   });
   await context.inTransaction(async (transaction) => {
-    // Of several at once, one uses it.
-    if (!(await useResetLink(transaction, readToken(token, "reset").id))) throw unusable();
+    // Of several at once, with this link or another one of the user, one uses it. The user is locked first, as by every change of a
+    // password: otherwise, each of two links could wait for the other.
+    const isUnchanged = await holdPassword(transaction, user.id, user.password_hash);
+    if (!isUnchanged || !(await useResetLink(transaction, readToken(token, "reset").id))) throw unusable();
     await resetPassword(transaction, user.id, hash, { mustChange: false });
     await endSessions(transaction, user.id, "all");
     await forgive(transaction, user, visitor.ipAddress);
     await recordBy(transaction, user, visitor, "resetOwnPassword", {});
   });
-  context.identities.forgetKeys();
+  context.identities.forgetKeys(user.company_id);
   return { email: user.email };
 }
 
