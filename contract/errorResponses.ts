@@ -111,7 +111,10 @@ function nameOfPlain({ method, operation }: Endpoint): string {
 }
 
 function ownHeaders(status: keyof typeof names): Node {
-  if (status === 429 || status === 503) return { "Retry-After": header("Seconds to wait, at most 30.", "integer") };
+  if (status === 429 || status === 503)
+    return {
+      "Retry-After": header("Seconds to wait: at most 30, or an hour if too many invitations were mailed.", "integer"),
+    };
   return status === 401 ? { "WWW-Authenticate": header("`Bearer`.", "string") } : {};
 }
 

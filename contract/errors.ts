@@ -130,7 +130,7 @@ export const errorDescriptions: Readonly<Record<ErrorStatus, string>> = {
   413: "The body is larger than 1 MiB.",
   415: "The body is not declared as `application/json`.",
   416: "The requested range starts beyond the end of the file; `Content-Range` has the file's length.",
-  429: "The key or its company has reached its rate limit, the IP address has too many open requests, or a hundred operations already wait for the environment; `Retry-After` is the number of seconds to wait.",
+  429: "The key or its company has reached its rate limit, the IP address has too many open requests, a hundred operations already wait for the environment, or too many invitations were mailed; `Retry-After` is the number of seconds to wait.",
   500: "An internal error. `data.reference_id` is the id of the log entry with the cause. A change may have been made if the database was lost at that moment; the message says so.",
   503: "The database can't be reached, for example because it is restarting, and did not come back within 15 seconds. Nothing was changed; `Retry-After` is the number of seconds to wait.",
 };

@@ -184,6 +184,7 @@ export const exportActivity = endpoint({
   params: Type.Object({ id: uuid("Id of the company.") }),
   query: Type.Object({
     format: Type.Optional(Type.Enum(["jsonl", "csv"], { default: "jsonl", description: "JSON lines or CSV." })),
+    category: Type.Optional(Type.Enum(activityCategories, { description: "Only entries of this category." })),
     from: time("Only entries from this time on.", "2026-11-01T00:00:00Z"),
     to: time("Only entries before this time.", "2026-12-01T00:00:00Z"),
   }),

@@ -41,7 +41,7 @@ export const inviteUser = endpoint({
   tag: "Users",
   summary: "Invite a user",
   description:
-    "Send `url` to the person, unless the installation mails it (`is_mailed`): it lets its reader become a user with this role, once, within a week. It ends if the inviting user is removed or gets another role. It is shown only in this response. A new invitation replaces an earlier one to the same address. Only owners can invite owners.",
+    "Send `url` to the person, unless the installation mails it (`is_mailed`): it lets its reader become a user with this role, once, within a week. It ends if the inviting user is removed or gets another role. It is shown only in this response. A new invitation replaces an earlier one to the same address. Only owners can invite owners. After 200 mailed invitations of a company, 3 of a company to the same address, or 10 of all companies to the same address, each further one has to wait longer (429, at most an hour); one is forgotten each hour.",
   params: company,
   body: Type.Object(
     { email, role, site_ids: Type.Optional(chosenSiteIds), label_ids: Type.Optional(chosenLabelIds) },

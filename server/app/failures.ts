@@ -41,6 +41,16 @@ export class TooManyStreams extends Error {
   override readonly name = "TooManyStreams";
 }
 
+/** Too many mails were sent. The message says which, and when the next one is possible. */
+export class TooManyMails extends Error {
+  override readonly name = "TooManyMails";
+  readonly seconds: number;
+  constructor(message: string, seconds: number) {
+    super(message);
+    this.seconds = seconds;
+  }
+}
+
 /** It does not exist, or belongs to another company; callers can't tell which. */
 export class NotFound extends Error {
   override readonly name = "NotFound";

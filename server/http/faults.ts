@@ -13,6 +13,7 @@ import {
   QueueFull,
   Refused,
   SecondFactorRequired,
+  TooManyMails,
   TooManyStreams,
 } from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
@@ -83,6 +84,9 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof QueueFull) return errorAnswer(429, null, { headers: { "retry-after": String(queueSeconds) } });
   if (error instanceof TooManyStreams) {
     return errorAnswer(429, null, { message: error.message, headers: { "retry-after": String(queueSeconds) } });
+  }
+  if (error instanceof TooManyMails) {
+    return errorAnswer(429, null, { message: error.message, headers: { "retry-after": String(error.seconds) } });
   }
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });

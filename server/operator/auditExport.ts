@@ -20,7 +20,7 @@ export const exportLog: Run = ({ words: [file = ""], flags }, { config, env }) =
     }
     const path = absolutePath(file, env);
     const format = flags.csv === true ? "csv" : "jsonl";
-    const filter = { companyId, siteIds: null, from: timeOf(flags.from), to: timeOf(flags.to) };
+    const filter = { companyId, siteIds: null, category: null, from: timeOf(flags.from), to: timeOf(flags.to) };
     let entries = 0;
     async function* counted() {
       for await (const page of readActivity(database, filter)) {

@@ -3856,6 +3856,7 @@ export interface components {
         mail_id: string;
         operation_id: string;
         key_id: string;
+        category: "siteActions" | "providerDns" | "migrations" | "billing" | "notifications" | "userManagement" | "personalSettings" | "samlSso";
         user_id: string;
     };
     requestBodies: never;
@@ -10706,7 +10707,7 @@ export interface operations {
                 limit?: number;
                 offset?: components["parameters"]["offset"];
                 before?: number;
-                category?: "siteActions" | "providerDns" | "migrations" | "billing" | "notifications" | "userManagement" | "personalSettings" | "samlSso";
+                category?: components["parameters"]["category"];
                 site_id?: string;
                 id_initiated_by?: string;
                 id_api_key?: string;
@@ -10758,6 +10759,7 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "jsonl" | "csv";
+                category?: components["parameters"]["category"];
                 from?: string;
                 to?: string;
             };

@@ -11,6 +11,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 
 interface ExportQuery {
   readonly format?: ExportFormat;
+  readonly category?: string | null;
   readonly from?: string;
   readonly to?: string;
 }
@@ -19,7 +20,10 @@ interface ExportQuery {
  * Returns the company's log as text, oldest entry first. It is read while it is sent, one page of all exports of a company at a
  * time.
  */
-export function exportLog(context: Context, { format = "jsonl", from, to }: ExportQuery): AsyncIterable<string> {
+export function exportLog(
+  context: Context,
+  { format = "jsonl", category = null, from, to }: ExportQuery,
+): AsyncIterable<string> {
   const period = {
     from: from === undefined ? null : readTimestamp(from),
     to: to === undefined ? null : readTimestamp(to),
@@ -28,7 +32,7 @@ export function exportLog(context: Context, { format = "jsonl", from, to }: Expo
   const { actor, exports, signal } = context;
   const common = { companyId, siteId: null, category: "userManagement", type: "exportActivity" } as const;
   context.repeatedActivity.note({ ...common, parameters: {}, actor, publicError: null });
-  const filter = { companyId, siteIds: sitesInScope(context.caller), ...period };
+  const filter = { companyId, siteIds: sitesInScope(context.caller), category, ...period };
   const pages = readActivity(context.database, filter, (queries) => exports.run(companyId, queries, signal));
   return writeActivity(pages, format);
 }

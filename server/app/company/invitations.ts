@@ -26,6 +26,7 @@ import { linkOrigin } from "./linkOrigin.ts";
 import { requireStrongPassword } from "./newPasswords.ts";
 import { recordBy, type SignedIn, startSession, type VisitorContext } from "./newSessions.ts";
 import { hashPassword } from "./passwords.ts";
+import { countMailedInvitation } from "./signInLock.ts";
 import { inPasswordTurn } from "./signIns.ts";
 import { isSameHash, makeToken, readToken } from "./token.ts";
 import { checkedAccess, requireRank } from "./users.ts";
@@ -57,7 +58,7 @@ interface InvitationRequest {
   readonly label_ids?: readonly string[] | null;
 }
 
-/** Creates an invitation in the place of an earlier one to the same e-mail address. Its link is returned only once, and mailed if there is a mail server and the link has a safe address (`linkOrigin`). */
+/** Creates an invitation in the place of an earlier one to the same e-mail address. Its link is returned only once, and mailed if there is a mail server and the link has a safe address (`linkOrigin`). Throws `Refused` or `TooManyMails`. */
 export async function invite(context: Context, { email, ...permissions }: InvitationRequest) {
   const { role } = permissions;
   const { caller, origin } = context;
@@ -81,6 +82,7 @@ export async function invite(context: Context, { email, ...permissions }: Invita
       expiresAt: new Date(Date.now() + validMilliseconds),
     });
     if (mailed !== null) {
+      await countMailedInvitation(transaction, { companyId: caller.companyId, email });
       await queueAccountMail(transaction, { kind: "invitation", email, origin: mailed, invitationId: inserted.id });
     }
     await recordDone(context, transaction, { type: "inviteUser", category: "userManagement", parameters: { email } });

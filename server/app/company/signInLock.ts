@@ -1,5 +1,5 @@
 /**
- * Slows down the guessing of passwords, and requests for links to replace them. Attempts are counted before the password is checked, so that many at once get no further than
+ * Slows down the guessing of passwords, and requests for links to replace them, and invitations by mail. Attempts are counted before the password is checked, so that many at once get no further than
  * one after another.
  *
  * They are counted by account and network, by network, and by account. The first two have long waits. The waits of an account from any
@@ -13,7 +13,7 @@ import {
   lockAttempts,
 } from "@sitewright/server/store/company/signInFailures.ts";
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
-import { Refused } from "../failures.ts";
+import { Refused, TooManyMails } from "../failures.ts";
 import { clientNetwork } from "../traffic/networks.ts";
 
 interface Pace {
@@ -29,6 +29,9 @@ const paces = {
   account: { free: 60, maxSeconds: 60 },
   resetsOfAddress: { free: 3, maxSeconds: 3_600 },
   resetsOfNetwork: { free: 20, maxSeconds: 3_600 },
+  invitationsOfCompany: { free: 200, maxSeconds: 3_600 },
+  invitationsOfCompanyToAddress: { free: 3, maxSeconds: 3_600 },
+  invitationsToAddress: { free: 10, maxSeconds: 3_600 },
 } as const satisfies Record<string, Pace>;
 
 /** Seconds until the next attempt; 0: now. Doubles with each failure. */
@@ -107,6 +110,26 @@ export async function countResetRequest(
   if (seconds > 0) {
     const message = `Too many links were asked for. Look for the earlier mails, or try again in ${waitText(seconds)}.`;
     throw new Refused("too_many_password_resets", message, { seconds });
+  }
+}
+
+/** Counts an invitation that is to be mailed. Throws `TooManyMails` if it is too early. */
+export async function countMailedInvitation(
+  transaction: DatabaseTransaction,
+  { companyId, email }: { readonly companyId: string; readonly email: string },
+): Promise<void> {
+  const address = email.toLowerCase();
+  const seconds = await count(transaction, [
+    { subject: subjectOf("invitations of company", companyId), pace: paces.invitationsOfCompany },
+    {
+      subject: subjectOf("invitations of company to address", companyId, address),
+      pace: paces.invitationsOfCompanyToAddress,
+    },
+    { subject: subjectOf("invitations to address", address), pace: paces.invitationsToAddress },
+  ]);
+  if (seconds > 0) {
+    const message = `Too many invitations were mailed by this company, or to this address. Try again in ${waitText(seconds)}.`;
+    throw new TooManyMails(message, seconds);
   }
 }
 

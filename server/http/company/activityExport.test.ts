@@ -67,6 +67,18 @@ describe("the exported activity log", () => {
     expect((await exported("?from=yesterday")).status).toBe(400);
   });
 
+  it("is limited to a category", async () => {
+    const { addSite } = test.current;
+    await addSite({ display_name: "Of a category" });
+    await insertEntries(1, "of billing");
+    const categories = async (query: string) =>
+      new Set(linesOf((await exported(query)).text).map(({ category }) => category));
+    expect((await categories("")).size).toBeGreaterThan(1);
+    for (const category of ["billing", "siteActions"])
+      expect(await categories(`?category=${category}`)).toEqual(new Set([category]));
+    expect((await exported("?category=unknown")).status).toBe(400);
+  });
+
   it("of a period has the entries of long transactions, whose ids are out of order", async () => {
     const { company, database } = test.current;
     const minutes = [-60, 1, -5, 2, 60];

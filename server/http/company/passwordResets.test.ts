@@ -1,5 +1,6 @@
 /** Lost passwords: a link by mail, from a real mail server, and what it may be used for. */
 import { resetMinutes } from "@sitewright/server/app/company/passwordResets.ts";
+import { countMailedInvitation } from "@sitewright/server/app/company/signInLock.ts";
 import { makeSecret } from "@sitewright/server/control/accountMailWork.ts";
 import { makeDeliver } from "@sitewright/server/mail/deliver.ts";
 import {
@@ -9,6 +10,7 @@ import {
   startMailServer,
 } from "@sitewright/server/mail/testing/mailServer.ts";
 import { deliverAccountMails } from "@sitewright/server/reconcilers/deliverAccountMails.ts";
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makePasskey } from "../testing/authenticator.ts";
 import { anotherAddress, chosen, ownPage, peopleOf } from "../testing/people.ts";
@@ -94,6 +96,31 @@ describe("a lost password", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 400]);
     for (const token of [first, second])
       expect(refusalOf(await complete(token))).toEqual([400, "password_reset_unusable"]);
+  });
+
+  it("is replaced with one of two links that are used at the same moment", async () => {
+    const email = await people.add();
+    const [first, second] = [await tokenFor(email), await tokenFor(email)];
+    const { database } = test.current;
+    const isHeld = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    // Both wait here, so that whatever they have locked before is locked by both.
+    const holding = database.transaction().execute(async (transaction) => {
+      await transaction.selectFrom("users").select("id").where("email", "=", email).forUpdate().execute();
+      isHeld.resolve();
+      await release.promise;
+    });
+    await isHeld.promise;
+    const answers = Promise.all([complete(first), complete(second)]);
+    const waiting = sql<{ waiting: number }>`
+      select count(*)::int as waiting from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    await expect.poll(async () => (await waiting.execute(database)).rows[0]?.waiting).toBe(2);
+    release.resolve();
+    await holding;
+    expect((await answers).map(({ status }) => status).toSorted()).toEqual([200, 400]);
+    const deadlocks = sql<{ deadlocks: number }>`
+      select deadlocks::int from pg_stat_database where datname = current_database()`;
+    expect((await deadlocks.execute(database)).rows).toEqual([{ deadlocks: 0 }]);
   });
 
   it("can't be replaced with a link that has expired, is changed, or is for something else", async () => {
@@ -310,5 +337,50 @@ describe("an invitation", () => {
     const token = linkIn(mailsTo("late@example.com")[0]).split("#")[1] ?? "";
     await test.current.call("DELETE", `${company}/${late}`);
     expect(refusalOf(await accept(token))).toEqual([400, "invitation_unusable"]);
+  });
+
+  it("waits longer each time after three to the same address, for its company and no other, and says until when", async () => {
+    const email = "often@example.com";
+    for (let count = 0; count < 3; count += 1) expect((await invite(email)).status).toBe(201);
+    const refused = await invite(email.toUpperCase());
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "30"]);
+    expect(refused.body.message).toContain("Try again in 30 seconds.");
+    expect((await invite("seldom@example.com")).status).toBe(201);
+    const { otherCompany } = test.current;
+    const path = `/v2/company/${otherCompany.company_id}/invitations`;
+    const body = { email, role: "viewer" };
+    expect((await test.current.call("POST", path, { key: otherCompany.api_key, body })).status).toBe(201);
+  });
+
+  it("waits after two hundred of its company, and those of other companies do not", async () => {
+    const { otherCompany, database } = test.current;
+    await database.deleteFrom("sign_in_failures").execute();
+    await database.transaction().execute(async (transaction) => {
+      for (let count = 0; count < 200; count += 1) {
+        const email = `person${count}@example.com`;
+        await countMailedInvitation(transaction, { companyId: otherCompany.company_id, email });
+      }
+    });
+    const path = `/v2/company/${otherCompany.company_id}/invitations`;
+    const body = { email: "one-more@example.com", role: "viewer" };
+    expect((await test.current.call("POST", path, { key: otherCompany.api_key, body })).status).toBe(429);
+    expect((await invite("one-more@example.com")).status).toBe(201);
+  });
+
+  it("is mailed after links to choose a password, and after those of companies with fewer invitations", async () => {
+    const { otherCompany } = test.current;
+    await sendMails();
+    const invited = ["a", "b", "c"].map((name) => `${name}.ours@example.com`);
+    for (const email of invited) expect((await invite(email)).status).toBe(201);
+    const path = `/v2/company/${otherCompany.company_id}/invitations`;
+    await test.current.database.deleteFrom("sign_in_failures").execute();
+    const body = { email: "theirs@example.com", role: "viewer" };
+    expect((await test.current.call("POST", path, { key: otherCompany.api_key, body })).status).toBe(201);
+    const email = await people.add();
+    await ask(email);
+    const before = mailServer.received.length;
+    await sendMails();
+    const recipients = mailServer.received.slice(before).flatMap(({ to }) => to);
+    expect(recipients).toEqual([email, "theirs@example.com", ...invited]);
   });
 });

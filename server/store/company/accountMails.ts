@@ -32,13 +32,20 @@ export interface ClaimedAccountMail {
   readonly attempts: number;
 }
 
-/** Claims the next mail for `seconds`, or returns null. The claim of a killed process ends by itself. */
+/**
+ * Claims the next mail for `seconds`, or returns null. The claim of a killed process ends by itself. Links to choose a password go
+ * first, and then companies with fewer waiting invitations.
+ */
 export async function claimAccountMail(database: Database, seconds: number): Promise<ClaimedAccountMail | null> {
   const { rows } = await sql<ClaimedAccountMail>`
     update account_mails set attempts = attempts + 1, next_attempt_at = now() + make_interval(secs => ${seconds})
     where id = (
-      select id from account_mails where next_attempt_at <= now()
-      order by next_attempt_at limit 1 for update skip locked)
+      select m.id from account_mails m join (
+        select w.id, count(*) over (partition by i.company_id) as of_company
+        from account_mails w left join invitations i on i.id = w.invitation_id where w.next_attempt_at <= now()
+      ) waiting on waiting.id = m.id
+      where m.next_attempt_at <= now()
+      order by m.kind = 'password-reset' desc, waiting.of_company, m.next_attempt_at limit 1 for update of m skip locked)
     returning id, kind, email, origin, invitation_id, created_at, attempts`.execute(database);
   return rows[0] ?? null;
 }

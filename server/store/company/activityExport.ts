@@ -8,6 +8,8 @@ export interface ExportFilter {
   readonly companyId: string | null;
   /** Only entries about these sites; null: all. */
   readonly siteIds: readonly string[] | null;
+  /** Null: all. */
+  readonly category: string | null;
   readonly from: Date | null;
   /** Exclusive. */
   readonly to: Date | null;
@@ -61,11 +63,16 @@ async function findBounds(database: Database, { from, to }: ExportFilter): Promi
   return { after: rows[0]?.after ?? 0, through: rows[0]?.through ?? null };
 }
 
-function readPage(database: Database, { companyId, siteIds, from, to }: ExportFilter, { after, through }: Bounds) {
+function readPage(
+  database: Database,
+  { companyId, siteIds, category, from, to }: ExportFilter,
+  { after, through }: Bounds,
+) {
   let query = database.selectFrom("activity").selectAll().where("id", ">", after);
   if (through !== null) query = query.where("id", "<=", through);
   if (companyId !== null) query = query.where("company_id", "=", companyId);
   if (siteIds !== null) query = query.where(sql<boolean>`site_id = any(${siteIds}::uuid[])`);
+  if (category !== null) query = query.where("category", "=", category);
   if (from !== null) query = query.where("created_at", ">=", from);
   if (to !== null) query = query.where("created_at", "<", to);
   return query.orderBy("id").limit(pageSize).execute();
