@@ -2,6 +2,7 @@
 import type { VisitorSocket } from "./http/visitorHttp.ts";
 import type { EdgeParts } from "./parts.ts";
 import { type FinishedRequest, logResponse } from "./requestLog.ts";
+import { payerOf } from "./visit/claimant.ts";
 
 /** The status that nginx logs if the visitor leaves before the response. */
 const clientClosedRequest = 499;
@@ -16,7 +17,10 @@ export function noteResponse(
   const finished = { ...ended, bytes, status };
   if (!fromPhp) {
     parts.answerTimes.note(response.statusCode, milliseconds);
-    if (typeof found !== "string") parts.analytics.note(found.route.environment.id, finished);
+    if (typeof found !== "string") {
+      const { environment } = found.route;
+      parts.analytics.note({ environmentId: environment.id, companyId: payerOf(environment) }, finished);
+    }
   }
   logResponse(parts, finished);
 }

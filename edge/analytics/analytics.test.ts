@@ -199,7 +199,7 @@ describe("a restarted edge", () => {
     await (await startAgain(folder, clock)).close(0);
     clock.time += 24 * 60 * minute;
     await (await startAgain(folder, clock)).close(0);
-    expect((await readdir(folder)).toSorted()).toEqual(["minutes.json", "visitors-2026-11-29"]);
+    expect((await readdir(folder)).toSorted()).toEqual(["minutes.json", "visitors-2026-11-29.bin"]);
   });
 
   test("continues after files that were cut off or are broken", async () => {
@@ -207,7 +207,7 @@ describe("a restarted edge", () => {
     const before = await startAgain(folder, clock);
     await ask(before, "/", { headers: browser });
     await before.close(0);
-    await appendFile(path.join(folder, "visitors-2026-11-28"), "cut");
+    await appendFile(path.join(folder, "visitors-2026-11-28.bin"), "cut");
     await writeFile(path.join(folder, "minutes.json"), "{");
     for (const visits of [1, 0]) {
       const edge = await startAgain(folder, clock);
@@ -220,7 +220,7 @@ describe("a restarted edge", () => {
       await edge.close(0);
     }
     // A salt, and two visitors.
-    expect(await readFile(path.join(folder, "visitors-2026-11-28"))).toHaveLength(16 + 2 * 6);
+    expect(await readFile(path.join(folder, "visitors-2026-11-28.bin"))).toHaveLength(16 + 2 * 14);
   });
 });
 

@@ -7,7 +7,7 @@ import type { VisitorRequest, VisitorResponse, VisitorSocket } from "../http/vis
 import { createBotCheck } from "./bots.ts";
 import { createTally, type Tally } from "./counts.ts";
 import { type AnalyticsReport, type CountedMinute, openEndedMinutes, type StoredMinutes } from "./minutes.ts";
-import { openVisitors, type Visitors } from "./visitors.ts";
+import { openVisitors, type VisitedSite, type Visitors } from "./visitors.ts";
 
 interface Finished {
   readonly request: VisitorRequest;
@@ -30,7 +30,7 @@ interface PhpWork {
 
 export interface Analytics {
   /** Counts a response that has ended. */
-  note(environmentId: string, finished: Finished): void;
+  note(site: VisitedSite, finished: Finished): void;
   /** Bytes sent to visitors since the edge started, by environment. */
   bytesSent(): ReadonlyMap<string, number>;
   /** See `EndedMinutes`. */
@@ -117,9 +117,10 @@ export async function openAnalytics({
   const timer = setInterval(saveNext, saveMilliseconds).unref();
 
   return {
-    note(environmentId, finished) {
+    note(site, finished) {
+      const { environmentId } = site;
       const { response, status, milliseconds, bytes } = finished;
-      const visit = visitOf(environmentId, finished);
+      const visit = visitOf(site, finished);
       tallyIn(minuteNow(), environmentId).add({ status, source: response.source, milliseconds, bytes, ...visit });
       sent.set(environmentId, (sent.get(environmentId) ?? 0) + bytes);
     },
@@ -184,15 +185,15 @@ function createVisitCheck(visitors: Visitors, now: () => number) {
       last.day === day
     );
   };
-  return (environmentId: string, { request, response, socket, address, status }: Finished) => {
+  return (site: VisitedSite, { request, response, socket, address, status }: Finished) => {
     const userAgent = request.headers["user-agent"];
     if (userAgent === undefined || isBot(userAgent)) return { isBot: true, isVisit: false };
     const isPage = request.method === "GET" && response.source !== undefined && status < 400;
     if (!isPage) return { isBot: false, isVisit: false };
     const time = now();
-    const visit = { environmentId, address, userAgent, day: Math.floor(time / dayMilliseconds) };
+    const visit = { environmentId: site.environmentId, address, userAgent, day: Math.floor(time / dayMilliseconds) };
     if (isRepeated(socket, visit)) return { isBot: false, isVisit: false };
     lastVisits.set(socket, visit);
-    return { isBot: false, isVisit: visitors.isFirst(environmentId, address, userAgent, time) };
+    return { isBot: false, isVisit: visitors.isFirst(site, address, userAgent, time) };
   };
 }

@@ -6,10 +6,17 @@ import { hash, randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import path from "node:path";
 import { networkOf } from "../http/network.ts";
+import { createKnownVisitors, type KnownVisitors, type Visitor } from "./knownVisitors.ts";
+
+/** Whose page somebody visits. */
+export interface VisitedSite {
+  readonly environmentId: string;
+  readonly companyId: string;
+}
 
 export interface Visitors {
   /** Whether this is the visitor's first call of the day. `now`: milliseconds since 1970. */
-  isFirst(environmentId: string, address: string, userAgent: string, now: number): boolean;
+  isFirst(site: VisitedSite, address: string, userAgent: string, now: number): boolean;
   /** Writes new visitors to the file, so that a restarted edge does not count them again. */
   save(now: number): void;
 }
@@ -18,24 +25,28 @@ const prefix = "visitors-";
 const saltBytes = 16;
 /** Among a million visitors, one in 280 million is taken for another. */
 const hashBytes = 6;
-/** Further visitors are not counted: about 50 MB of memory. No environment may use it alone. */
+/** Companies and environments: two that are taken for one would only share their places. */
+const ownerBytes = 4;
+const recordBytes = hashBytes + 2 * ownerBytes;
+/** Further visitors are not counted: about 100 MB of memory. */
 const maxVisitors = 1_000_000;
-const maxOfEnvironment = 250_000;
 
 interface Day {
   readonly name: string;
   readonly salt: Buffer;
-  readonly known: Set<number>;
-  readonly ofEnvironment: Map<string, number>;
+  readonly known: KnownVisitors;
+  /** Hashes of companies and environments. */
+  readonly owners: Map<string, number>;
   /** Whether the day's file exists. */
   isInFile: boolean;
 }
 
 /** `folder`: null keeps everything in memory. Throws if the day's file can't be read. */
 export function openVisitors(folder: string | null, now: number): Visitors {
-  const fileOf = (name: string) => (folder === null ? null : path.join(folder, `${prefix}${name}`));
+  // Without an ending, it was written by a version that did not know the company of a visitor.
+  const fileOf = (name: string) => (folder === null ? null : path.join(folder, `${prefix}${name}.bin`));
   let day = readDay(nameOf(now), fileOf(nameOf(now))) ?? beginDay(nameOf(now));
-  let unsaved: number[] = [];
+  let unsaved: Visitor[] = [];
 
   function dayAt(now: number): Day {
     const name = nameOf(now);
@@ -47,14 +58,15 @@ export function openVisitors(folder: string | null, now: number): Visitors {
   }
 
   return {
-    isFirst(environmentId, address, userAgent, now) {
-      const { known, ofEnvironment, salt } = dayAt(now);
-      const number = numberOf(`${salt.toString("hex")}\n${environmentId}\n${networkOf(address)}\n${userAgent}`);
-      const others = ofEnvironment.get(environmentId) ?? 0;
-      if (known.has(number) || known.size >= maxVisitors || others >= maxOfEnvironment) return false;
-      known.add(number);
-      ofEnvironment.set(environmentId, others + 1);
-      if (folder !== null) unsaved.push(number);
+    isFirst({ environmentId, companyId }, address, userAgent, now) {
+      const today = dayAt(now);
+      const visitor = {
+        company: ownerIn(today, companyId),
+        environment: ownerIn(today, environmentId),
+        visitor: hashIn(today, `${environmentId}\n${networkOf(address)}\n${userAgent}`, hashBytes),
+      };
+      if (!today.known.add(visitor)) return false;
+      if (folder !== null) unsaved.push(visitor);
       return true;
     },
     save(now) {
@@ -74,27 +86,53 @@ export function openVisitors(folder: string | null, now: number): Visitors {
 
 const nameOf = (now: number): string => new Date(now).toISOString().slice(0, 10);
 
-const numberOf = (text: string): number => hash("sha256", text, "buffer").readUIntBE(0, hashBytes);
+const hashIn = ({ salt }: Day, text: string, bytes: number): number =>
+  hash("sha256", `${salt.toString("hex")}\n${text}`, "buffer").readUIntBE(0, bytes);
 
-function bytesOf(numbers: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(numbers.length * hashBytes);
-  for (const [index, number] of numbers.entries()) bytes.writeUIntBE(number, index * hashBytes, hashBytes);
+function ownerIn(day: Day, id: string): number {
+  const known = day.owners.get(id);
+  if (known !== undefined) return known;
+  const owner = hashIn(day, id, ownerBytes);
+  day.owners.set(id, owner);
+  return owner;
+}
+
+function bytesOf(visitors: readonly Visitor[]): Buffer {
+  const bytes = Buffer.alloc(visitors.length * recordBytes);
+  for (const [index, { company, environment, visitor }] of visitors.entries()) {
+    const at = bytes.writeUIntBE(visitor, index * recordBytes, hashBytes);
+    bytes.writeUIntBE(environment, bytes.writeUIntBE(company, at, ownerBytes), ownerBytes);
+  }
   return bytes;
 }
 
-function beginDay(name: string): Day {
-  return { name, salt: randomBytes(saltBytes), known: new Set(), ofEnvironment: new Map(), isInFile: false };
+function visitorAt(bytes: Buffer, at: number): Visitor {
+  return {
+    visitor: bytes.readUIntBE(at, hashBytes),
+    company: bytes.readUIntBE(at + hashBytes, ownerBytes),
+    environment: bytes.readUIntBE(at + hashBytes + ownerBytes, ownerBytes),
+  };
 }
 
-/** Null if there is none. The edge may have been killed in the middle of a number, which is cut off. */
+const dayWith = (name: string, salt: Buffer, isInFile: boolean): Day => ({
+  name,
+  salt,
+  known: createKnownVisitors(maxVisitors),
+  owners: new Map(),
+  isInFile,
+});
+
+const beginDay = (name: string): Day => dayWith(name, randomBytes(saltBytes), false);
+
+/** Null if there is none. The edge may have been killed in the middle of a record, which is cut off. */
 function readDay(name: string, file: string | null): Day | null {
   const content = file === null || !existsSync(file) ? null : readFileSync(file);
   if (content === null || file === null || content.length < saltBytes) return null;
-  const end = content.length - ((content.length - saltBytes) % hashBytes);
+  const end = content.length - ((content.length - saltBytes) % recordBytes);
   if (end < content.length) truncateSync(file, end);
-  const known = new Set<number>();
-  for (let at = saltBytes; at < end; at += hashBytes) known.add(content.readUIntBE(at, hashBytes));
-  return { name, salt: content.subarray(0, saltBytes), known, ofEnvironment: new Map(), isInFile: true };
+  const day = dayWith(name, content.subarray(0, saltBytes), true);
+  for (let at = saltBytes; at < end; at += recordBytes) day.known.add(visitorAt(content, at));
+  return day;
 }
 
 /** Removes earlier days, and a file of the same day that was cut off before its salt. */
