@@ -134,12 +134,33 @@ export function openProcessorGroups(data: string): Groups | null {
     writeSharing(groups, { isInBackground: true, areProgramsBusy: true });
     mkdirSync(spares, { recursive: true });
     writeWeight(spares, version, weights.spares);
+    if (version === 1) removeOlderGroups(groups);
     return groups;
   } catch {
     if (version === 1) leaveServices(groups);
     removeGroups(foldersOf(groups));
     return null;
   }
+}
+
+/**
+ * Removes what an older version has left behind because it was killed. With version 1, it had all groups in one with the name that the
+ * background has now: they would look like companies. What still runs there works for no company of this start.
+ */
+function removeOlderGroups({ background, spares }: Groups): void {
+  const name = path.basename(background);
+  for (const older of [name, `${name}-quiet`, `${name}-edge`, "services"]) {
+    ignoreErrors(() => dissolve(path.join(background, older), spares));
+  }
+}
+
+/** Removes a group with all groups in it, and moves their processes. Throws if there is no such group. */
+function dissolve(group: string, target: string): void {
+  for (const entry of readdirSync(group, { withFileTypes: true })) {
+    if (entry.isDirectory()) dissolve(path.join(group, entry.name), target);
+  }
+  for (const pid of processesIn(group)) ignoreErrors(() => writeFileSync(path.join(target, "cgroup.procs"), pid));
+  rmdirSync(group);
 }
 
 /** Makes a group, which null stands for none of, and moves this process there. With version 1, a group may have processes and groups. */
@@ -160,7 +181,7 @@ function leaveServices({ services, counted }: Groups): void {
   }
 }
 
-/** Throws if the group doesn't exist. */
+/** Returns the ids of the processes in the group. Throws if it doesn't exist. */
 function processesIn(group: string): readonly string[] {
   return readFileSync(path.join(group, "cgroup.procs"), "utf8").split("\n").filter(Boolean);
 }
