@@ -1,11 +1,16 @@
 /** The edge process ends in various ways and is started again. */
 import { once } from "node:events";
-import { readdir } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
+import { join } from "node:path";
+import type { AnalyticsReport, CountedMinute } from "@sitewright/edge/analytics/minutes.ts";
 import { eventually } from "@sitewright/edge/testing/eventually.ts";
 import { ask } from "@sitewright/edge/testing/http.ts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { type EdgeChild, type EdgeInstallation, openEdgeInstallation } from "./testing/edgeChild.ts";
+
+const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0";
+const chrome = "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36";
 
 async function open(settings: NodeJS.ProcessEnv = {}): Promise<EdgeInstallation> {
   const installation = await openEdgeInstallation(settings);
@@ -56,6 +61,55 @@ test("a killed edge leaves no worker behind, and the next one serves the table i
   const page = await frontPage();
   expect(page.status).toBe(200);
   expect(page.body).toContain("<title>Demo</title>");
+});
+
+/** What the edge has counted by the minute, as it is in its file. */
+const minutesFile = () => join(shared.data, "edge", "analytics", "minutes.json");
+async function minutesInFile(): Promise<readonly CountedMinute[]> {
+  return JSON.parse(await readFile(minutesFile(), "utf8")).minutes;
+}
+
+const visitsIn = (minutes: readonly CountedMinute[]): number =>
+  minutes.flatMap(({ environments }) => Object.values(environments)).reduce((sum, { visits = 0 }) => sum + visits, 0);
+
+async function endAndRestart(signal: "SIGKILL" | "SIGTERM", change = async () => undefined): Promise<void> {
+  edge.child.kill(signal);
+  await once(edge.child, "exit");
+  await change();
+  edge = await shared.start(edge.port);
+}
+
+test("what a killed edge had counted is reported once, nobody is counted again, and the time without it is a gap", async () => {
+  await startWithWorker();
+  const visitAs = async (userAgent: string) => {
+    const headers = { "user-agent": userAgent };
+    expect((await ask(edge, "/", { host: `demo.localhost:${edge.port}`, headers })).status).toBe(200);
+  };
+  await endAndRestart("SIGTERM");
+  const before = visitsIn(await minutesInFile());
+  await visitAs(firefox);
+  // The edge writes the file every ten seconds.
+  await expect.poll(async () => visitsIn(await minutesInFile())).toBe(before + 1);
+  const gap = 5 * 60_000;
+  const killedAt = Date.now();
+  await endAndRestart("SIGKILL", async () => {
+    // As if it had been down for so long.
+    const minutes = (await minutesInFile()).map((each) => ({ ...each, begins: each.begins - gap }));
+    await writeFile(minutesFile(), JSON.stringify({ minutes }));
+  });
+  const reported = async (): Promise<AnalyticsReport> => {
+    const to = { method: "POST", body: "null", socketPath: shared.adminSocket };
+    return JSON.parse((await ask({ port: 0 }, "/analytics", to)).body);
+  };
+  expect(visitsIn((await reported()).minutes)).toBe(before + 1);
+
+  for (const userAgent of [firefox, chrome]) await visitAs(userAgent);
+  await endAndRestart("SIGTERM");
+  const { minutes } = await reported();
+  expect(visitsIn(minutes)).toBe(before + 2);
+  expect(new Set(minutes.map(({ run, begins }) => `${run} ${begins}`)).size).toBe(minutes.length);
+  const inGap = minutes.filter(({ begins }) => begins > killedAt - gap && begins < killedAt - 60_000);
+  expect(inGap).toEqual([]);
 });
 
 test.each(["SIGTERM", "SIGINT"] as const)("on %s it exits with 0, and its workers end", async (signal) => {
