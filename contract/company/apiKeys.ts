@@ -215,12 +215,13 @@ export const revokeApiKey = endpoint({
   tag: "API keys",
   summary: "Revoke an API key",
   description:
-    "The key, all keys that were created with it, and the key that has replaced it, are refused as soon as this call returns. They stay in the list as `revoked` for 400 days; revoking a key again changes nothing. Users with the role `developer` can revoke only their own keys. A key with `read`, `write` or `push`, but not `delete`, can revoke only itself and the keys below it.",
+    "The key, all keys that were created with it, and (unless `keep_successor` is true) the key that has replaced it, are refused as soon as this call returns. They stay in the list as `revoked` for 400 days; revoking a key again changes nothing. Users with the role `developer` can revoke only their own keys. A key with `read`, `write` or `push`, but not `delete`, can revoke only itself and the keys below it.",
   params: Type.Object({ id: uuid("Id of the company."), key_id: uuid("Id of the key.") }),
   query: Type.Object({
     keep_successor: Type.Boolean({
       default: false,
-      description: "Whether the key that has replaced it stays valid, for example to end the overlap early.",
+      description:
+        "What becomes of the key that has replaced it, if it was rotated. True: it stays valid, for example to end the overlap early. False: it is revoked, too, because whoever has the old key could have made it.",
     }),
   }),
   responses: {

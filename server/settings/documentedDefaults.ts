@@ -24,7 +24,8 @@ const descriptions: Readonly<Record<string, string>> = {
   SITEWRIGHT_SYSTEM_BACKUP_DAYS: sameAsBackupDays,
   SITEWRIGHT_UNDELETE_DAYS: sameAsBackupDays,
   SITEWRIGHT_CHROMIUM: "an installed Chromium, if any",
-  SITEWRIGHT_MAIL_FROM: "the message's sender",
+  SITEWRIGHT_MAIL_FROM:
+    "for mail of sites, the message's sender; for mail to people, `sitewright@` and `SITEWRIGHT_API_NAME`, or else `SITEWRIGHT_SITE_SUFFIX`",
   SITEWRIGHT_ACME_CA_FILE: "the built-in root certificates",
 };
 

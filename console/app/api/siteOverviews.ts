@@ -115,15 +115,3 @@ export async function allOverviews(company: string, filter: SiteFilter): Promise
     if (items.length === 0 || found.length >= total) return found;
   }
 }
-
-/** A picture of the front page, from the last update that took one. Null: there is none. */
-export const pictureQuery = (operationId: string) =>
-  queryOptions({
-    queryKey: ["picture", operationId],
-    queryFn: async ({ signal }) => {
-      const params = { path: { operation_id: operationId }, query: { path: "/" } };
-      const { operation } = await answerOf(api.GET("/operations/{operation_id}/pictures", { params, signal }));
-      return operation.pictures[0]?.after ?? null;
-    },
-    staleTime: Number.POSITIVE_INFINITY,
-  });

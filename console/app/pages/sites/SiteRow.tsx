@@ -1,7 +1,8 @@
 /** One site of the list. */
 import { Anchor, Badge, Checkbox, Group, Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { type LiveOverview, pictureQuery, type SiteOverview } from "../../api/siteOverviews.ts";
+import { pictureQuery } from "../../api/pictures.ts";
+import type { LiveOverview, SiteOverview } from "../../api/siteOverviews.ts";
 import { dayText } from "../../formats.ts";
 import { TextLink } from "../../parts/ButtonLink.tsx";
 import { LogInOfSite } from "../../parts/LogInButton.tsx";
@@ -123,10 +124,10 @@ function factsOf(live: LiveOverview): string {
 /** The top of the front page, or the first letter of the name. */
 function Picture({ site }: { readonly site: SiteOverview }) {
   const operationId = site.live?.picture_operation_id ?? null;
-  const { data } = useQuery({ ...pictureQuery(operationId ?? ""), enabled: operationId !== null });
+  const { data } = useQuery({ ...pictureQuery(operationId ?? "", "/"), enabled: operationId !== null });
   return (
     <span className="site-picture" aria-hidden="true">
-      {data ? <img src={data} alt="" /> : site.display_name.trim().charAt(0).toLocaleUpperCase()}
+      {data ? <img src={data.after} alt="" /> : site.display_name.trim().charAt(0).toLocaleUpperCase()}
     </span>
   );
 }
