@@ -1,0 +1,3 @@
+/** Lengths of time in seconds. */
+export const minute = 60;
+export const hour = 60 * minute;
