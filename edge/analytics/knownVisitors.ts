@@ -24,6 +24,8 @@ interface Sized {
 
 interface Environment extends Sized {
   readonly visitors: Set<number>;
+  /** Those that are left, in the order in which they came. A new iterator would step over all that were removed before. */
+  readonly oldest: Iterator<number, undefined>;
 }
 
 interface Company extends Sized {
@@ -49,7 +51,7 @@ export function createKnownVisitors(maxVisitors: number): KnownVisitors {
     const loserEnvironment = loser.ranking.largest();
     if (loserEnvironment === undefined) return false;
     if (loser === company && loserEnvironment.size - 1 <= environment.size) return false;
-    const [forgotten] = loserEnvironment.visitors;
+    const forgotten = loserEnvironment.oldest.next().value;
     if (forgotten === undefined) return false;
     loserEnvironment.visitors.delete(forgotten);
     change(loser, loserEnvironment, -1);
@@ -59,7 +61,7 @@ export function createKnownVisitors(maxVisitors: number): KnownVisitors {
   return {
     add({ company: companyId, environment: environmentId, visitor }) {
       const company = companies.get(companyId) ?? { size: 0, environments: new Map(), ranking: createRanking() };
-      const environment = company.environments.get(environmentId) ?? { size: 0, visitors: new Set() };
+      const environment = company.environments.get(environmentId) ?? beginEnvironment();
       if (environment.visitors.has(visitor)) return false;
       if (total >= maxVisitors && !makePlace(company, environment)) return false;
       companies.set(companyId, company);
@@ -69,6 +71,11 @@ export function createKnownVisitors(maxVisitors: number): KnownVisitors {
       return true;
     },
   };
+}
+
+function beginEnvironment(): Environment {
+  const visitors = new Set<number>();
+  return { size: 0, visitors, oldest: visitors.values() };
 }
 
 /** Finds the largest at once, however many there are, because sizes change by one. */
