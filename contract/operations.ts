@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { endpoint, result } from "./endpoint.ts";
 import { operationKind } from "./errors.ts";
+import { operationKinds } from "./operationKinds.ts";
 import {
   blocking,
   exampleOfSuccess,
@@ -134,6 +135,13 @@ export const listOperations = endpoint({
   query: Type.Object({
     company: Type.Optional(uuid("Id of the company. Default: the key's company.")),
     state: Type.Optional(Type.Enum(operationStates, { description: "Only operations in this state." })),
+    kind: Type.Optional(
+      Type.Array(Type.Enum(Object.keys(operationKinds)), {
+        minItems: 1,
+        maxItems: 50,
+        description: "Only operations of these kinds. Repeat it for several: `kind=updatePlugins&kind=updateThemes`.",
+      }),
+    ),
     site_id: Type.Optional(uuid("Only operations on this site.")),
     env_id: Type.Optional(uuid("Only operations on this environment.")),
     limit: limit("Maximum number of operations; values above 100 count as 100.", { default: 20 }),

@@ -15,7 +15,6 @@ export const analyticsTexts = {
     chart: "Show as a chart",
     chartNamed: (title: string) => `Show as a chart: ${title}`,
     picture: (title: string) => `${title}, as a chart`,
-    rows: (title: string) => `${title}, as a table`,
     visits: {
       title: "Visits",
       method:

@@ -1,8 +1,8 @@
 /** Dates, sizes and durations, in the reader's time zone and locale. */
+import { decimalText } from "./numberFormats.ts";
 
 const dates = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 const days = new Intl.DateTimeFormat(undefined, { dateStyle: "medium" });
-const seconds = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
 /** `value`: ISO text, or milliseconds. */
 export const dateText = (value: string | number): string => dates.format(new Date(value));
@@ -19,7 +19,7 @@ export function sizeText(bytes: number): string {
 
 /** Seconds between two ISO times, or null if one is missing. */
 export function durationText(from: string | null, to: string | null): string | null {
-  return from === null || to === null ? null : seconds.format((Date.parse(to) - Date.parse(from)) / 1000);
+  return from === null || to === null ? null : decimalText((Date.parse(to) - Date.parse(from)) / 1000);
 }
 
 const longUnits = [

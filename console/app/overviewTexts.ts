@@ -1,10 +1,21 @@
 /** Texts about the list of sites, its filters and actions on many sites. */
-const sitesOf = (count: number) => (count === 1 ? "one site" : `${count.toLocaleString()} sites`);
+import { numberText } from "./numberFormats.ts";
+
+const sitesOf = (count: number) => (count === 1 ? "one site" : `${numberText(count)} sites`);
+
+/** Number of sites in each state of an action. */
+interface BulkCounts {
+  readonly done: number;
+  readonly failed: number;
+  readonly unneeded: number;
+  readonly running: number;
+  readonly unsent: number;
+}
 
 export const overviewTexts = {
   overview: {
     list: "Sites",
-    matches: (count: number) => (count === 1 ? "One site" : `${count.toLocaleString()} sites`),
+    matches: (count: number) => (count === 1 ? "One site" : `${numberText(count)} sites`),
     labels: "Labels",
     filters: "Filters",
     filtersActive: (count: number) => `Filters (${count})`,
@@ -38,7 +49,7 @@ export const overviewTexts = {
   },
   bulk: {
     selected: (count: number) => `Selected: ${sitesOf(count)}`,
-    selectAll: (count: number) => `Select all ${count.toLocaleString()} that match`,
+    selectAll: (count: number) => `Select all ${numberText(count)} that match`,
     clear: "Clear the selection",
     actions: "Actions",
     bar: "Actions for the selected sites",
@@ -78,14 +89,12 @@ export const overviewTexts = {
     label: "Label",
     plugins: "Update plugins automatically",
     themes: "Update themes automatically",
-    typeNumber: (count: number) => `Type ${count} to confirm`,
-    typeFirst: "Type the number of sites first.",
     panel: "Actions on many sites",
-    progress: (action: string) => `Progress: ${action}`,
-    counts: (done: number, failed: number, running: number, unsent: number) =>
+    counts: ({ done, failed, unneeded, running, unsent }: BulkCounts) =>
       [
         `${done} succeeded`,
         `${failed} failed`,
+        ...(unneeded > 0 ? [`${unneeded} with nothing to do`] : []),
         ...(running > 0 ? [`${running} running`] : []),
         ...(unsent > 0 ? [`${unsent} not sent yet`] : []),
       ].join(", "),
@@ -96,7 +105,12 @@ export const overviewTexts = {
     retry: (count: number) => (count === 1 ? "Try the failed one again" : `Try the ${count} failed ones again`),
     dismiss: "Close",
     noLive: "The site has no live environment.",
-    nothingToDo: "Nothing to do",
+    updatesUnknown: "It is not known whether there are updates: the last check failed, or there was none yet.",
+    gone: (count: number) =>
+      count === 1
+        ? "One selected site no longer matches the filters, or has been deleted. It is left out."
+        : `${numberText(count)} selected sites no longer match the filters, or have been deleted. They are left out.`,
+    noneLeft: "None of the selected sites is left.",
     manySites: (count: number) => `${count} sites together`,
     needsAdmin: "Only owners and admins can do this.",
   },

@@ -8,6 +8,7 @@ export const paletteTexts = {
     sites: "Sites",
     actions: "On this page",
     nothing: "Nothing matches.",
+    searching: "Searching the sites …",
     count: (count: number) => (count === 1 ? "One result" : `${count} results`),
     keys: "↑ ↓ to choose, Enter to open, Esc to close",
   },

@@ -7,7 +7,6 @@ export const signInTexts = {
     submit: "Sign in",
     firstTime: "The first e-mail address and password are in first-run.json in the data folder.",
     ended: "Your session has ended. Sign in again to continue where you were.",
-    otherUser: "You signed in as somebody else, so everything is loaded again.",
     signOut: "Sign out",
     forgotten: "Forgot your password?",
     back: "Back to signing in",

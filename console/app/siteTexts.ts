@@ -77,6 +77,7 @@ export const siteTexts = {
     changePhp: "Change the version",
     phpCurrent: "The environment has this version already.",
     phpEnded: (version: string) => `${version} (no longer maintained)`,
+    phpGone: (version: string) => `${version} (no longer offered)`,
     phpDefault: (version: string) => `${version} (default)`,
     phpChanged: "The PHP version has been changed.",
     page: "Clear one page from the cache",

@@ -95,6 +95,8 @@ export const siteWorkTexts = {
   mailRemoval: {
     remove: "Delete",
     removeNamed: (subject: string) => `Delete ${subject}`,
+    warning: "The message can't be read or sent any more. This can't be undone.",
+    queuedWarning: "The message waits to be sent. It is deleted without being sent, which can't be undone.",
     all: "Delete all mail",
     allWarning: "All stored messages are deleted. Those that wait are no longer sent.",
   },

@@ -3,6 +3,8 @@ import { analyticsTexts } from "./analyticsTexts.ts";
 import { backupTexts } from "./backupTexts.ts";
 import { companyTexts } from "./companyTexts.ts";
 import { domainTexts } from "./domainTexts.ts";
+import { keyTexts } from "./keyTexts.ts";
+import { kindTexts } from "./kindTexts.ts";
 import { labelTexts } from "./labelTexts.ts";
 import { operatorTexts } from "./operatorTexts.ts";
 import { overviewTexts } from "./overviewTexts.ts";
@@ -20,6 +22,8 @@ export const texts = {
   ...backupTexts,
   ...companyTexts,
   ...domainTexts,
+  ...keyTexts,
+  ...kindTexts,
   ...labelTexts,
   ...operatorTexts,
   ...overviewTexts,
@@ -52,7 +56,7 @@ export const texts = {
   curlHint: "Does the same with an API key in $SITEWRIGHT_KEY.",
   unexpected: "Something unexpected happened.",
   needsRole: "Your role doesn't allow changes. Ask an owner, admin or developer of your company.",
-  confirm: { type: (name: string) => `Type ${name} to confirm`, first: "Type the name first." },
+  confirm: { type: (name: string) => `Type ${name} to confirm`, first: (name: string) => `Type ${name} first.` },
   colors: { light: "Use light colours", dark: "Use dark colours" },
   navigation: {
     label: "Main navigation",
@@ -86,7 +90,6 @@ export const texts = {
     changed: "Your password has been changed, and your other sessions have ended.",
   },
   home: {
-    title: "Home",
     greeting: (name: string) => `Hello ${name}`,
     attention: "Needs your attention",
     nothing: "Nothing needs your attention.",
@@ -108,11 +111,6 @@ export const texts = {
     emptyHint: "Create your first one: it takes a few seconds, and gets an address at once.",
     noMatch: (search: string) => `No site's name contains “${search}”`,
     clearSearch: "Show all sites",
-    name: "Name",
-    address: "Address",
-    versions: "WordPress, PHP",
-    environments: "Environments",
-    list: "Sites",
   },
   newSite: {
     title: "Create a site",
@@ -141,10 +139,9 @@ export const texts = {
     took: (seconds: string) => `took ${seconds} s`,
     openSite: "Open the site",
     manageSite: "Manage the site",
-    again: "Create another site",
+    siteGone: "The site has been deleted.",
     none: "Nothing has run in the last seven days.",
     started: "Started. Operations, at the top of the page, shows how it goes.",
-    undone: "Its changes have been undone.",
     details: "Show this operation",
   },
   site: {
@@ -169,7 +166,6 @@ export const texts = {
     php: "PHP",
     region: "Region",
     unknown: "unknown",
-    open: "Open the site",
     logIn: "Log in to WordPress",
     logInHint: "Opens the administration of WordPress without a password.",
     addMe: "Make me an administrator",
@@ -191,7 +187,6 @@ export const texts = {
     emptyHint: "The first one is made within a day. You can make one now.",
     types: { manual: "Manual", scheduled: "Scheduled", "system-generated": "Before a change" },
     created: "Made",
-    kind: "Kind",
     size: "Size",
     expires: "Kept until",
     proven: "Last test restore",
@@ -237,31 +232,6 @@ export const texts = {
     never: "never",
     expires: "Expires",
     revoke: "Revoke",
-    revokeNamed: (name: string) => `Revoke ${name}`,
-    revokeWarning: "The key, and all keys that were created with it, are refused at once. This can't be undone.",
-  },
-  kinds: {
-    addSite: "Creating a site",
-    deleteSite: "Deleting a site",
-    cloneSite: "Cloning a site",
-    resetSite: "Resetting a site",
-    addEnvironment: "Adding an environment",
-    deleteEnvironment: "Deleting an environment",
-    cloneEnvironment: "Cloning an environment",
-    pushEnvironment: "Pushing an environment",
-    modifyPhpVersion: "Changing the PHP version",
-    restartPhp: "Restarting PHP",
-    clearCache: "Clearing the cache",
-    addManualBackup: "Making a backup",
-    addScheduledBackup: "Making a scheduled backup",
-    restoreBackup: "Restoring a backup",
-    removeBackup: "Removing a backup",
-    updatePlugin: "Updating a plugin",
-    updateTheme: "Updating a theme",
-    updateWordPress: "Updating WordPress",
-    addDomain: "Adding a domain",
-    deleteDomain: "Removing a domain",
-    proveBackup: "Testing a backup",
   },
 } as const;
 

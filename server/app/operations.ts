@@ -87,6 +87,7 @@ const busyFacts = ({ blocked_by }: OperationRecord) => (blocked_by === null ? {}
 
 interface OperationQuery {
   readonly state?: OperationRow["state"];
+  readonly kind?: readonly string[];
   readonly site_id?: string;
   readonly env_id?: string;
   readonly limit?: number;
@@ -101,6 +102,7 @@ export async function list({ caller, database }: Context, query: OperationQuery)
   const { items, total } = await listOperations(database, {
     companyId: caller.companyId,
     state: query.state ?? null,
+    kinds: query.kind ?? null,
     siteId: query.site_id ?? null,
     environmentId: query.env_id ?? null,
     siteIds: sitesInScope(caller),

@@ -28,6 +28,9 @@ describe("GET /operations", () => {
       { operation_id: running, state: "running", ...facts },
     ]);
     expect((await list(`env_id=${environmentId}&state=waiting`)).items).toHaveLength(1);
+    expect((await list(`env_id=${environmentId}&kind=restartPhp`)).total).toBe(2);
+    expect((await list(`env_id=${environmentId}&kind=restartPhp&kind=addPlainEnvironment`)).total).toBe(3);
+    expect((await list(`env_id=${environmentId}&kind=clearCache`)).items).toEqual([]);
     await fail(running, "PHP did not restart.");
     expect((await list(`site_id=${siteId}&state=failed`)).items).toMatchObject([
       { operation_id: running, message: "PHP did not restart.", finished_at: expect.any(String) },

@@ -8,6 +8,7 @@ const schema = Type.Object({
   count: Type.Optional(Type.Integer()),
   share: Type.Optional(Type.Number()),
   flag: Type.Optional(nullable(Type.Boolean())),
+  names: Type.Optional(Type.Array(Type.String())),
   order_by: Type.Optional(Type.Object({ field: Type.String(), depth: Type.Integer() })),
 });
 
@@ -29,6 +30,9 @@ describe("readQuery", () => {
     [{ flag: "null" }, { flag: null }],
     [{ order_by: '{"field":"name","depth":1}' }, { order_by: { field: "name", depth: 1 } }],
     [{ "order_by[field]": "name", "order_by[depth]": "1" }, { order_by: { field: "name", depth: 1 } }],
+    [{ names: "one" }, { names: ["one"] }],
+    [{ names: ["one", "other"] }, { names: ["one", "other"] }],
+    [{ names: '["one","other"]' }, { names: ["one", "other"] }],
     [{ unknown: "x", "text[x]": "y" }, {}],
   ])("reads %j as %j", (query, values) => {
     expect(readQuery(schema, query)).toEqual(values);

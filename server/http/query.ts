@@ -1,5 +1,5 @@
 /**
- * Converts query strings to the types of their schema. A text that does not look like its type stays a text, so that
+ * Converts query strings to the types of their schema. A list is a name that is repeated, or JSON. A text that does not look like its type stays a text, so that
  * validation refuses it and says what was expected.
  */
 import type { TObject, TSchema } from "typebox";
@@ -41,7 +41,8 @@ function fromText(schema: TSchema, text: string): unknown {
   if (hasType(schema, "boolean") && /^(true|1)$/i.test(text)) return true;
   if (hasType(schema, "boolean") && /^(false|0)$/i.test(text)) return false;
   if ((hasType(schema, "number") || hasType(schema, "integer")) && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
-  if (hasType(schema, "object") || hasType(schema, "array")) return fromJson(text);
+  if (hasType(schema, "object")) return fromJson(text);
+  if (hasType(schema, "array")) return text.startsWith("[") ? fromJson(text) : [text];
   return text;
 }
 

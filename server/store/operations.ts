@@ -182,6 +182,8 @@ export async function beginWaiting(transaction: DatabaseTransaction): Promise<st
 interface OperationFilter {
   readonly companyId: string;
   readonly state: OperationRow["state"] | null;
+  /** Only operations of these kinds. */
+  readonly kinds: readonly string[] | null;
   readonly siteId: string | null;
   readonly environmentId: string | null;
   /** Only operations on these sites. */
@@ -193,6 +195,7 @@ interface OperationFilter {
 function matching(database: Database, filter: OperationFilter) {
   let query = database.selectFrom("operations").where("company_id", "=", filter.companyId);
   if (filter.state !== null) query = query.where("state", "=", filter.state);
+  if (filter.kinds !== null) query = query.where("kind", "in", filter.kinds);
   if (filter.siteId !== null) query = query.where("site_id", "=", filter.siteId);
   if (filter.environmentId !== null) query = query.where("environment_id", "=", filter.environmentId);
   if (filter.siteIds !== null) query = query.where(sql<boolean>`site_id = any(${filter.siteIds}::uuid[])`);

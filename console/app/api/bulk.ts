@@ -28,7 +28,7 @@ export interface BulkTask {
 }
 
 type TaskState =
-  | { readonly state: "unsent" | "running" | "succeeded" }
+  | { readonly state: "unsent" | "running" | "succeeded" | "unneeded" }
   | { readonly state: "failed"; readonly reason: string };
 
 export type BulkItem = TaskState & { readonly name: string; readonly sites: number };
@@ -134,7 +134,7 @@ async function stateOf(work: Work): Promise<TaskState> {
   try {
     work.send ??= await patiently(work.task.prepare);
     const { send } = work;
-    if (send === null) return { state: "succeeded" };
+    if (send === null) return { state: "unneeded" };
     const started = await patiently(() => send({ "Idempotency-Key": work.key, "When-Busy": "queue" }));
     const reason = started === null ? null : await failureOf(started.operation_id);
     if (reason === null) return { state: "succeeded" };

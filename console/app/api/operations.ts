@@ -1,5 +1,11 @@
 /** Operations: the list, one that is followed to its end, and starting one. */
-import { type QueryClient, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import {
+  infiniteQueryOptions,
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { answered, answerOf, api, type Schemas } from "./client.ts";
 import { isLive } from "./eventStream.ts";
 import { ApiFailure, fieldOf, textAt } from "./failure.ts";
@@ -32,20 +38,24 @@ export const failedOperations = queryOptions({
   },
 });
 
-const updates = ["updatePlugin", "updatePlugins", "updateTheme", "updateThemes", "updateWordPress"];
+const updates = ["updatePlugin", "updatePlugins", "updateTheme", "updateThemes", "updateWordPress"] as const;
 
 /** Whether it updates WordPress, plugins or themes, and may have compared screenshots. */
-export const isUpdate = ({ kind }: { readonly kind: string }): boolean => updates.includes(kind);
+export const isUpdate = ({ kind }: { readonly kind: string }): boolean => updates.some((update) => update === kind);
 
-/** The latest updates of an environment. */
+const updatesAtOnce = 20;
+
+/** The updates of an environment, the latest first. */
 export const updatesQuery = (environmentId: string) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: [...listKey, "updates", environmentId],
-    queryFn: async ({ signal }) => {
-      const query = { env_id: environmentId, limit: 100 };
-      const { company } = await answerOf(api.GET("/operations", { params: { query }, signal }));
-      return company.operations.items.filter(isUpdate);
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { env_id: environmentId, kind: [...updates], limit: updatesAtOnce, offset: pageParam };
+      return (await answerOf(api.GET("/operations", { params: { query }, signal }))).company.operations;
     },
+    initialPageParam: 0,
+    getNextPageParam: ({ total }, pages) =>
+      pages.length * updatesAtOnce < total ? pages.length * updatesAtOnce : undefined,
   });
 
 /** An operation as it is followed. */

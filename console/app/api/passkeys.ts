@@ -1,9 +1,11 @@
 /** Passkeys: what the browser does with the API's options. Its library is loaded when it is needed. */
-import { queryOptions } from "@tanstack/react-query";
+import { queryOptions, type UseQueryResult } from "@tanstack/react-query";
 import { texts } from "../texts.ts";
 import { answerOf, api, type Schemas } from "./client.ts";
 import { ApiFailure, fieldOf, textAt } from "./failure.ts";
 import type { SignedIn } from "./session.ts";
+
+type SignInOptions = Schemas["SignInOptions"];
 
 /** How people can sign in at this address. */
 export const signInOptionsQuery = queryOptions({
@@ -12,9 +14,9 @@ export const signInOptionsQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Why passkeys can't be used now, or null. */
-export function passkeyObstacle(options: Schemas["SignInOptions"] | undefined): string | null {
-  if (options === undefined) return texts.loading;
+/** Why passkeys can't be used now, or null. `error`: why the options could not be read. */
+export function passkeyObstacle({ data: options, error }: Pick<UseQueryResult<SignInOptions>, "data" | "error">) {
+  if (options === undefined) return error === null ? texts.loading : error.message;
   if (options.passkeys_unavailable_because !== null) return options.passkeys_unavailable_because;
   return "PublicKeyCredential" in window ? null : texts.passkeys.unsupported;
 }

@@ -10274,6 +10274,7 @@ export interface operations {
             query?: {
                 company?: components["parameters"]["company"];
                 state?: "waiting" | "running" | "succeeded" | "failed";
+                kind?: ("addSite" | "addPlainSite" | "cloneSite" | "deleteSite" | "resetSite" | "addEnvironment" | "addPlainEnvironment" | "cloneEnvironment" | "deleteEnvironment" | "pushEnvironment" | "comparePush" | "modifyPhpVersion" | "changeRuntime" | "changeEnvironmentPhpAllocation" | "changeSitePhpAllocation" | "changeEnvironmentLimits" | "restartPhp" | "clearCache" | "clearEdgeCache" | "updateEdgeCacheStatus" | "addManualBackup" | "addScheduledBackup" | "addDownloadableBackup" | "removeBackup" | "restoreBackup" | "compareRestore" | "restoreDeletedSite" | "restoreDeletedEnvironment" | "proveBackup" | "rebuildEnvironment" | "searchAndReplace" | "previewSearchAndReplace" | "updatePlugin" | "updatePlugins" | "updateTheme" | "updateThemes" | "updateWordPress" | "addDomain" | "deleteDomain" | "changePrimaryDomain" | "createDnsRecord" | "updateDnsRecord" | "deleteDnsRecord" | "restoreZoneVersion" | "importZoneFile" | "runWpCli")[];
                 site_id?: string;
                 env_id?: string;
                 limit?: number;

@@ -115,3 +115,15 @@ export async function allOverviews(company: string, filter: SiteFilter): Promise
     if (items.length === 0 || found.length >= total) return found;
   }
 }
+
+/** Those of these sites that still exist and match, as they are now. Read once: later changes don't change a decision under way. */
+export const presentOverviews = (company: string, filter: SiteFilter, ids: readonly string[]) =>
+  queryOptions({
+    queryKey: ["present-overviews", company, filter, ids],
+    queryFn: async () => {
+      const chosen = new Set(ids);
+      return (await allOverviews(company, filter)).filter(({ id }) => chosen.has(id));
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });

@@ -1,4 +1,4 @@
-import { Anchor, Badge, Button, Group, Paper, Select, Stack, Text } from "@mantine/core";
+import { Anchor, Badge, Button, Group, Loader, Paper, Select, Stack, Text } from "@mantine/core";
 import { infiniteQueryOptions, useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { answerOf, api, type Schemas } from "../api/client.ts";
@@ -62,6 +62,7 @@ export function ActivityPage({ category }: { readonly category: ActivityCategory
         }
       />
       <Failure error={log.error} retry={() => void log.refetch()} />
+      {log.isPending && <Loader size="sm" role="status" aria-label={texts.loading} />}
       {log.isSuccess && entries.length === 0 && <EmptyState title={at.empty} hint={at.emptyHint} />}
       {entries.length > 0 && (
         <Paper withBorder p="lg">

@@ -2,7 +2,8 @@
 import { Group, Modal, NumberInput, Stack, Text, Textarea } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answerOf, api, type Schemas } from "../api/client.ts";
+import type { ApiKey } from "../api/apiKeys.ts";
+import { answerOf, api } from "../api/client.ts";
 import { linesOf } from "../api/lines.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
 import { CopyId } from "../parts/CopyId.tsx";
@@ -13,8 +14,8 @@ import { texts } from "../texts.ts";
 
 const at = texts.keyChanges;
 
-interface ApiKeyDialogProps {
-  readonly apiKey: Schemas["ApiKey"];
+export interface ApiKeyDialogProps {
+  readonly apiKey: ApiKey;
   readonly company: string;
   readonly close: () => void;
 }

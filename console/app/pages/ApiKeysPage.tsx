@@ -1,34 +1,26 @@
 import { Alert, Badge, Checkbox, Group, Stack, Table, Text, TextInput } from "@mantine/core";
-import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { type ComponentType, useState } from "react";
-import { answerOf, api, type Schemas } from "../api/client.ts";
+import { type ApiKey, apiKeysQuery } from "../api/apiKeys.ts";
+import { answerOf, api } from "../api/client.ts";
 import { may, useSignedIn } from "../api/session.ts";
 import { dateText } from "../formats.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
 import { Card } from "../parts/Card.tsx";
-import { ConfirmDialog } from "../parts/ConfirmDialog.tsx";
 import { CopyId } from "../parts/CopyId.tsx";
 import { CurlButton } from "../parts/CurlButton.tsx";
 import { DataTable } from "../parts/DataTable.tsx";
 import { EmptyState } from "../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../parts/Failure.tsx";
+import { LabelsField } from "../parts/LabelsField.tsx";
 import { Page } from "../parts/Page.tsx";
 import { useApiForm } from "../parts/useApiForm.ts";
 import { texts } from "../texts.ts";
-import { AddressesDialog, RotationDialog } from "./ApiKeyDialogs.tsx";
+import { AddressesDialog, type ApiKeyDialogProps, RotationDialog } from "./ApiKeyDialogs.tsx";
+import { RevocationDialog } from "./RevocationDialog.tsx";
 
 const at = texts.apiKeys;
 const words = texts.keyChanges;
-type ApiKey = Schemas["ApiKey"];
-
-const apiKeysQuery = (company: string) =>
-  queryOptions({
-    queryKey: ["api-keys", company],
-    queryFn: async ({ signal }) => {
-      const params = { path: { id: company } };
-      return (await answerOf(api.GET("/company/{id}/api-keys", { params, signal }))).api_keys;
-    },
-  });
 
 /** The company's API keys: created, listed and revoked. */
 export function ApiKeysPage() {
@@ -51,16 +43,25 @@ export function ApiKeysPage() {
   );
 }
 
+interface NewKeyValues extends Record<string, unknown> {
+  readonly name: string;
+  readonly isReadOnly: boolean;
+  /** Ids. Empty: the key is not limited by labels. */
+  readonly labels: readonly string[];
+}
+
+function bodyOf({ name, isReadOnly, labels }: NewKeyValues) {
+  const scopes = [...(isReadOnly ? ["read"] : []), ...labels.map((id) => `label:${id}`)];
+  return { name, ...(scopes.length > 0 && { scopes }) };
+}
+
 function NewKey({ company }: { readonly company: string }) {
   const client = useQueryClient();
   const [token, setToken] = useState<string | null>(null);
   const mayCreate = may(useSignedIn(), "manage_keys");
-  const bodyOf = ({ name, isReadOnly }: { name: string; isReadOnly: boolean }) => ({
-    name,
-    ...(isReadOnly && { scopes: ["read"] }),
-  });
+  const initialValues: NewKeyValues = { name: "", isReadOnly: false, labels: [] };
   const { form, isSending, error, submit } = useApiForm({
-    initialValues: { name: "", isReadOnly: false },
+    initialValues,
     send: (values) => {
       const params = { path: { id: company } };
       return answerOf(api.POST("/company/{id}/api-keys", { params, body: bodyOf(values) }));
@@ -70,6 +71,7 @@ function NewKey({ company }: { readonly company: string }) {
       reset();
       void client.invalidateQueries({ queryKey: apiKeysQuery(company).queryKey });
     },
+    fields: { unknown_label: "labels" },
   });
   return (
     <Card title={at.create} maxWidth={720}>
@@ -78,6 +80,14 @@ function NewKey({ company }: { readonly company: string }) {
           <Failure error={error} />
           <TextInput label={at.name} description={at.nameHint} autoComplete="off" {...form.getInputProps("name")} />
           <Checkbox label={at.readOnly} {...form.getInputProps("isReadOnly", { type: "checkbox" })} />
+          <LabelsField
+            company={company}
+            label={texts.keyScope.labels}
+            hint={texts.keyScope.labelsHint}
+            value={form.values.labels}
+            onChange={(labels) => form.setFieldValue("labels", labels)}
+            error={form.errors.labels}
+          />
           <Group>
             <ActionButton type="submit" loading={isSending} reason={mayCreate ? null : texts.needsRole}>
               {texts.create}
@@ -101,7 +111,9 @@ function NewKey({ company }: { readonly company: string }) {
 const colors = { active: "green", revoked: "gray", expired: "gray" } as const;
 
 function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonly company: string }) {
-  const [chosen, choose] = useState<{ readonly key: ApiKey; readonly Dialog: ComponentType<DialogProps> } | null>(null);
+  const [chosen, choose] = useState<{ readonly key: ApiKey; readonly Dialog: ComponentType<ApiKeyDialogProps> } | null>(
+    null,
+  );
   return (
     <>
       <DataTable
@@ -131,19 +143,13 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
   );
 }
 
-interface DialogProps {
-  readonly apiKey: ApiKey;
-  readonly company: string;
-  readonly close: () => void;
-}
-
 interface KeyActionsProps {
   readonly apiKey: ApiKey;
-  readonly choose: (dialog: ComponentType<DialogProps>) => void;
+  readonly choose: (dialog: ComponentType<ApiKeyDialogProps>) => void;
 }
 
 function KeyActions({ apiKey: { name, replaced_by: successor }, choose }: KeyActionsProps) {
-  const buttonOf = (label: string, named: string, dialog: ComponentType<DialogProps>) => (
+  const buttonOf = (label: string, named: string, dialog: ComponentType<ApiKeyDialogProps>) => (
     <ActionButton size="compact-sm" variant="default" aria-label={named} onClick={() => choose(dialog)}>
       {label}
     </ActionButton>
@@ -152,32 +158,7 @@ function KeyActions({ apiKey: { name, replaced_by: successor }, choose }: KeyAct
     <Group gap="xs" justify="end" wrap="nowrap">
       {buttonOf(words.change, words.changeNamed(name), AddressesDialog)}
       {successor === null && buttonOf(words.rotate, words.rotateNamed(name), RotationDialog)}
-      {buttonOf(at.revoke, at.revokeNamed(name), Revocation)}
+      {buttonOf(at.revoke, texts.keyRevocation.title(name), RevocationDialog)}
     </Group>
-  );
-}
-
-function Revocation({ apiKey, company, close }: DialogProps) {
-  const client = useQueryClient();
-  const revoke = useMutation({
-    mutationFn: () => {
-      const params = { path: { id: company, key_id: apiKey.id }, query: { keep_successor: false } };
-      return answerOf(api.DELETE("/company/{id}/api-keys/{key_id}", { params }));
-    },
-    onSuccess: () => {
-      void client.invalidateQueries({ queryKey: apiKeysQuery(company).queryKey });
-      close();
-    },
-  });
-  return (
-    <ConfirmDialog
-      title={at.revokeNamed(apiKey.name)}
-      warning={at.revokeWarning}
-      name={apiKey.name}
-      verb={at.revoke}
-      mutation={revoke}
-      close={close}
-      request={{ method: "DELETE", path: `/company/${company}/api-keys/${apiKey.id}` }}
-    />
   );
 }

@@ -4,27 +4,28 @@ import { useNavigate } from "@tanstack/react-router";
 import { answerOf, api } from "../api/client.ts";
 import { sessionKey } from "../api/session.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
-import { Failure } from "../parts/Failure.tsx";
+import { Failure, Loaded } from "../parts/Failure.tsx";
 import { Narrow } from "../parts/Narrow.tsx";
 import { useApiForm } from "../parts/useApiForm.ts";
 import { texts } from "../texts.ts";
 
 /** Accepts the invitation whose secret is behind the `#` of the address. */
 export function InvitationPage({ token }: { readonly token: string }) {
-  const { data, error } = useQuery({
+  const checked = useQuery({
     queryKey: ["invitation", token],
     queryFn: () => answerOf(api.POST("/invitations/check", { body: { token } })),
     retry: false,
   });
   return (
     <Narrow title={texts.invitation.title}>
-      <Failure error={error} />
-      {data !== undefined && (
-        <Stack>
-          <Text>{texts.invitation.explain(data.invitation)}</Text>
-          <AcceptForm token={token} email={data.invitation.email} />
-        </Stack>
-      )}
+      <Loaded query={checked}>
+        {({ invitation: found }) => (
+          <Stack>
+            <Text>{texts.invitation.explain(found)}</Text>
+            <AcceptForm token={token} email={found.email} />
+          </Stack>
+        )}
+      </Loaded>
     </Narrow>
   );
 }

@@ -50,7 +50,8 @@ export function NewSitePage() {
     <Page title={at.title}>
       <form onSubmit={submit} noValidate>
         <Stack maw={560}>
-          <Failure error={error ?? regions.error} />
+          <Failure error={regions.error} retry={() => void regions.refetch()} />
+          <Failure error={error} />
           <TextInput
             label={at.name}
             description={at.nameHint}

@@ -1,11 +1,13 @@
 import { Alert, Anchor, Button, Group, Paper, Progress, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
+import { ApiFailure } from "../api/failure.ts";
 import { type Followed, followedOperation, isUpdate } from "../api/operations.ts";
+import { siteQuery } from "../api/sites.ts";
 import { durationText } from "../formats.ts";
 import { ButtonLink } from "../parts/ButtonLink.tsx";
 import { CopyId } from "../parts/CopyId.tsx";
-import { Loaded } from "../parts/Failure.tsx";
+import { Failure, Loaded } from "../parts/Failure.tsx";
 import { OperationPictures } from "../parts/OperationPictures.tsx";
 import { StateBadge } from "../parts/OperationsPanel.tsx";
 import { Page } from "../parts/Page.tsx";
@@ -67,8 +69,21 @@ function Course({ operation }: { readonly operation: Followed }) {
 const stepText = (step: string | null, done: number, total: number): string =>
   step === null ? at.waiting : at.step(done, total, step);
 
+/** Where to go on. The site may have been deleted since, or by the operation itself. */
 function Next({ operation: { siteId, address } }: { readonly operation: Followed }) {
-  if (siteId === null) return null;
+  const site = useQuery({ ...siteQuery(siteId ?? ""), enabled: siteId !== null });
+  if (siteId === null || site.isPending) return null;
+  if (site.error instanceof ApiFailure && site.error.status === 404) {
+    return (
+      <Group>
+        <Text size="sm">{at.siteGone}</Text>
+        <ButtonLink to="/deleted-sites" variant="default">
+          {texts.deletedSites.link}
+        </ButtonLink>
+      </Group>
+    );
+  }
+  if (site.error !== null) return <Failure error={site.error} retry={() => void site.refetch()} />;
   return (
     <Group>
       {address !== null && (

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { answerOf, api } from "../api/client.ts";
 import { sessionKey } from "../api/session.ts";
 import { ActionButton } from "../parts/ActionButton.tsx";
-import { Failure } from "../parts/Failure.tsx";
+import { Failure, Loaded } from "../parts/Failure.tsx";
 import { Narrow } from "../parts/Narrow.tsx";
 import { useApiForm } from "../parts/useApiForm.ts";
 import { texts } from "../texts.ts";
@@ -21,7 +21,7 @@ export function PasswordResetPage({ token }: { readonly token: string }) {
     client.setQueryData(sessionKey, null);
     setDone(true);
   };
-  const { data, error } = useQuery({
+  const checked = useQuery({
     queryKey: ["password-reset", token],
     queryFn: () => answerOf(api.POST("/password-resets/check", { body: { token } })),
     retry: false,
@@ -30,15 +30,16 @@ export function PasswordResetPage({ token }: { readonly token: string }) {
   return (
     <Narrow title={at.title}>
       {isDone && <Alert role="status">{at.saved}</Alert>}
-      {!isDone && error !== null && (
-        <>
-          <Failure error={error} />
-          <Anchor component={Link} to="/forgotten-password" size="sm">
-            {at.again}
-          </Anchor>
-        </>
+      {!isDone && (
+        <Loaded query={checked}>
+          {({ password_reset: { email } }) => <ChooseForm token={token} email={email} done={finish} />}
+        </Loaded>
       )}
-      {!isDone && data !== undefined && <ChooseForm token={token} email={data.password_reset.email} done={finish} />}
+      {!isDone && checked.error !== null && (
+        <Anchor component={Link} to="/forgotten-password" size="sm">
+          {at.again}
+        </Anchor>
+      )}
       <Anchor component={Link} to="/sign-in" size="sm">
         {isDone ? texts.signIn.title : texts.signIn.back}
       </Anchor>

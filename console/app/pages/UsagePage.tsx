@@ -4,6 +4,7 @@ import type { Schemas } from "../api/client.ts";
 import { useSignedIn } from "../api/session.ts";
 import { companyLimitsQuery, usageQuery } from "../api/usage.ts";
 import { sizeText } from "../formats.ts";
+import { decimalText } from "../numberFormats.ts";
 import { TextLink } from "../parts/ButtonLink.tsx";
 import { Card } from "../parts/Card.tsx";
 import { DataTable } from "../parts/DataTable.tsx";
@@ -13,7 +14,6 @@ import { texts } from "../texts.ts";
 
 const at = texts.usage;
 const megabyte = 1_000_000;
-const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 
 /** What the company may use, and what each environment has used. */
 export function UsagePage() {
@@ -51,7 +51,7 @@ interface LimitsProps {
 }
 
 function Limits({ limits, use }: LimitsProps) {
-  const count = (value: number | null) => (value === null ? at.none : numbers.format(value));
+  const count = (value: number | null) => (value === null ? at.none : decimalText(value));
   const size = (bytes: number | null) => (bytes === null ? at.none : sizeText(bytes));
   const rows = [
     { name: at.sites, used: count(use.sites), most: count(limits.sites) },
@@ -108,11 +108,11 @@ function UsageTable({ items }: { readonly items: readonly Schemas["EnvironmentUs
               </Group>
             )}
           </Table.Td>
-          <Table.Td>{numbers.format(item.cpu_seconds)}</Table.Td>
-          <Table.Td>{numbers.format(item.php_requests)}</Table.Td>
+          <Table.Td>{decimalText(item.cpu_seconds)}</Table.Td>
+          <Table.Td>{decimalText(item.php_requests)}</Table.Td>
           <Table.Td>{sizeText(item.bytes_sent)}</Table.Td>
           <Table.Td>{item.disk_bytes === null ? "–" : sizeText(item.disk_bytes)}</Table.Td>
-          <Table.Td>{numbers.format(item.killed_for_time + item.killed_for_memory)}</Table.Td>
+          <Table.Td>{decimalText(item.killed_for_time + item.killed_for_memory)}</Table.Td>
         </Table.Tr>
       ))}
     </DataTable>

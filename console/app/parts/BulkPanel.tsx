@@ -25,7 +25,13 @@ const countOf = (items: readonly BulkItem[], state: BulkItem["state"]): number =
 
 function RunCard({ run: { id, title, items } }: { readonly run: BulkRun }) {
   const [isListed, list] = useState(false);
-  const [done, failed, running] = [countOf(items, "succeeded"), countOf(items, "failed"), countOf(items, "running")];
+  const countIn = (state: BulkItem["state"]) => countOf(items, state);
+  const [done, failed, running, unneeded] = [
+    countIn("succeeded"),
+    countIn("failed"),
+    countIn("running"),
+    countIn("unneeded"),
+  ];
   const all = items.reduce((sum, { sites }) => sum + sites, 0);
   const unsent = items.filter(({ state }) => state === "unsent").length;
   const hasEnded = unsent === 0 && running === 0;
@@ -37,11 +43,11 @@ function RunCard({ run: { id, title, items } }: { readonly run: BulkRun }) {
           {at.title(title, all)}
         </Text>
         <Progress.Root aria-hidden="true">
-          <Progress.Section value={(100 * done) / all} color="green" />
+          <Progress.Section value={(100 * (done + unneeded)) / all} color="green" />
           <Progress.Section value={(100 * failed) / all} color="red" />
         </Progress.Root>
         <Text size="sm" role="status">
-          {at.counts(done, failed, running, countOf(items, "unsent"))}
+          {at.counts({ done, failed, running, unneeded, unsent: countIn("unsent") })}
         </Text>
         {unsent > 0 && (
           <Alert color="yellow" p="xs">

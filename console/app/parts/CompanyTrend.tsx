@@ -2,12 +2,12 @@
 import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { companyAnalyticsQuery } from "../api/analytics.ts";
+import { numberText } from "../numberFormats.ts";
 import { texts } from "../texts.ts";
 import { Card } from "./Card.tsx";
 import { Loaded } from "./Failure.tsx";
 
 const at = texts.analytics;
-const numbers = new Intl.NumberFormat();
 /** As the API counts them. */
 const utcDays = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 
@@ -47,14 +47,14 @@ const [barWidth, barPlace] = [12, 16];
 
 function Trend({ name, days }: { readonly name: string; readonly days: readonly Day[] }) {
   const largest = Math.max(1, ...days.map(({ value }) => value));
-  const list = days.map(({ begins, value }) => at.trendDay(utcDays.format(begins), numbers.format(value))).join(", ");
+  const list = days.map(({ begins, value }) => at.trendDay(utcDays.format(begins), numberText(value))).join(", ");
   return (
     <Stack gap={4}>
       <Text size="sm" c="dimmed">
         {name}
       </Text>
       <Group gap="sm" align="end">
-        <Text fw={600}>{numbers.format(days.reduce((sum, { value }) => sum + value, 0))}</Text>
+        <Text fw={600}>{numberText(days.reduce((sum, { value }) => sum + value, 0))}</Text>
         <svg
           role="img"
           aria-label={`${at.trendOf(name)}: ${list}`}

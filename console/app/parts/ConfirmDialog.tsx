@@ -10,13 +10,16 @@ interface ConfirmDialogProps {
   readonly title: string;
   /** A sentence about the data that would be lost. */
   readonly warning: string;
-  /** To be typed. Null: nothing, because it can be undone. */
+  /** To be typed. Null: nothing, because it can be undone, or little would be lost. */
   readonly name: string | null;
+  /** Why it can't be done now. Null: it can. */
+  readonly reason?: string | null;
   /** On the button. */
   readonly verb: string;
   readonly mutation: { readonly isPending: boolean; readonly error: Error | null; readonly mutate: () => void };
   readonly close: () => void;
-  readonly request: ComponentProps<typeof CurlButton>;
+  /** Null: there is not just one. */
+  readonly request: ComponentProps<typeof CurlButton> | null;
   /** Choices, above the field for the name. */
   readonly children?: ReactNode;
 }
@@ -25,12 +28,13 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
   const { title, warning, name, verb, mutation, close, request, children } = props;
   const [typed, setTyped] = useState("");
   const isConfirmed = name === null || typed.trim() === name.trim();
+  const reason = props.reason ?? (isConfirmed ? null : texts.confirm.first(name));
   return (
     <Modal opened onClose={close} title={title} closeButtonProps={{ "aria-label": texts.close }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
-          if (isConfirmed) mutation.mutate();
+          if (reason === null) mutation.mutate();
         }}
       >
         <Stack>
@@ -51,11 +55,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
               type="submit"
               {...(name !== null && { color: "red.9" })}
               loading={mutation.isPending}
-              reason={isConfirmed ? null : texts.confirm.first}
+              reason={reason}
             >
               {verb}
             </ActionButton>
-            <CurlButton {...request} />
+            {request !== null && <CurlButton {...request} />}
           </Group>
         </Stack>
       </form>

@@ -9,19 +9,22 @@ interface DataTableProps {
   readonly actions?: string;
   /** Pixels below which the table scrolls. */
   readonly minWidth?: number;
+  /** Pixels above which the rows scroll below the names of the columns. Absent: the table is as high as its rows. */
+  readonly maxHeight?: number;
   /** Rows. */
   readonly children: ReactNode;
 }
 
-export function DataTable({ label, columns, actions, minWidth = 560, children }: DataTableProps) {
+export function DataTable({ label, columns, actions, minWidth = 560, maxHeight, children }: DataTableProps) {
   return (
     <Paper withBorder>
       <Table.ScrollContainer
         minWidth={minWidth}
+        {...(maxHeight !== undefined && { maxHeight })}
         // So that it can be scrolled with the keyboard.
         scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "group", "aria-label": label } }}
       >
-        <Table aria-label={label} verticalSpacing="sm" horizontalSpacing="md">
+        <Table aria-label={label} verticalSpacing="sm" horizontalSpacing="md" stickyHeader={maxHeight !== undefined}>
           <Table.Thead>
             <Table.Tr>
               {columns.map((name) => (

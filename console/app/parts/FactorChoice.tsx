@@ -7,6 +7,7 @@ import { texts } from "../texts.ts";
 import { ActionButton } from "./ActionButton.tsx";
 import { AddPasskey } from "./AddPasskey.tsx";
 import { AddSecondFactor } from "./AddSecondFactor.tsx";
+import { Failure } from "./Failure.tsx";
 
 interface FactorChoiceProps {
   readonly email: string;
@@ -24,10 +25,11 @@ export function FactorChoice({ email, hasApp, done }: FactorChoiceProps) {
   };
   return (
     <Stack>
+      <Failure error={options.error} retry={() => void options.refetch()} />
       <Group>
         <ActionButton
           variant={chosen === "passkey" ? "light" : "default"}
-          reason={passkeyObstacle(options.data)}
+          reason={passkeyObstacle(options)}
           onClick={() => choose("passkey")}
         >
           {texts.passkeys.add}

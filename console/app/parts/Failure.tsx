@@ -1,6 +1,5 @@
 /** Errors that belong to no field, and the state of a query. */
 import { Alert, Button, Loader, Stack, Text } from "@mantine/core";
-import type { UseQueryResult } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { texts } from "../texts.ts";
 
@@ -21,7 +20,11 @@ export function Failure({ error, retry }: { readonly error: Error | null; readon
 }
 
 interface LoadedProps<Data> {
-  readonly query: UseQueryResult<Data>;
+  readonly query: {
+    readonly data: Data | undefined;
+    readonly error: Error | null;
+    readonly refetch: () => Promise<unknown>;
+  };
   readonly children: (data: Data) => ReactNode;
 }
 

@@ -14,16 +14,17 @@ interface OperationOutcomeProps {
 }
 
 export function OperationOutcome({ operationId, children }: OperationOutcomeProps) {
-  const { data, error } = useQuery(followedOperation(operationId));
+  const operation = useQuery(followedOperation(operationId));
+  const { data, error } = operation;
   const client = useQueryClient();
   const hasEnded = data !== undefined && data.state !== "running";
   useEffect(() => {
     if (hasEnded) void client.invalidateQueries({ queryKey: ["sites"] });
   }, [client, hasEnded]);
+  if (data === undefined && error !== null) return <Failure error={error} retry={() => void operation.refetch()} />;
   if (data === undefined || !hasEnded) {
     return (
       <Stack gap="xs">
-        <Failure error={error} />
         <Text size="sm" role="status">
           {stepOf(data)}
         </Text>

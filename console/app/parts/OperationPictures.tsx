@@ -3,6 +3,7 @@ import { Box, Button, Group, Image, SegmentedControl, SimpleGrid, Slider, Stack,
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { type ComparedPage, comparedPagesQuery, pictureQuery } from "../api/pictures.ts";
+import { percentText } from "../numberFormats.ts";
 import { texts } from "../texts.ts";
 import { Card } from "./Card.tsx";
 import { DataTable } from "./DataTable.tsx";
@@ -11,7 +12,6 @@ import { Loaded } from "./Failure.tsx";
 const at = texts.pictures;
 const views = ["slider", "sides"] as const;
 type View = (typeof views)[number];
-const percents = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
 
 interface OperationPicturesProps {
   readonly operationId: string;
@@ -19,7 +19,15 @@ interface OperationPicturesProps {
 
 /** Shows nothing if the operation has compared none. Begins with the page that differs most. */
 export function OperationPictures({ operationId }: OperationPicturesProps) {
-  const pages = useQuery(comparedPagesQuery(operationId)).data ?? [];
+  const compared = useQuery(comparedPagesQuery(operationId));
+  return <Loaded query={compared}>{(pages) => <ComparedPages operationId={operationId} pages={pages} />}</Loaded>;
+}
+
+interface ComparedPagesProps extends OperationPicturesProps {
+  readonly pages: readonly ComparedPage[];
+}
+
+function ComparedPages({ operationId, pages }: ComparedPagesProps) {
   const [chosen, choose] = useState<string | null>(null);
   const [first] = pages.toSorted((one, other) => other.difference - one.difference);
   if (first === undefined) return null;
@@ -46,7 +54,7 @@ function PageRow({ page: { path, difference }, isShown, show }: PageRowProps) {
   return (
     <Table.Tr>
       <Table.Td style={{ overflowWrap: "anywhere" }}>{path}</Table.Td>
-      <Table.Td>{`${percents.format(difference)} %`}</Table.Td>
+      <Table.Td>{percentText(difference)}</Table.Td>
       <Table.Td ta="right">
         <Button
           size="compact-sm"
@@ -105,7 +113,7 @@ function Overlaid({ path, before, after }: TwoPictures) {
       </Group>
       <Slider
         thumbLabel={at.position}
-        label={at.percent}
+        label={percentText}
         value={percent}
         onChange={setPercent}
         min={0}

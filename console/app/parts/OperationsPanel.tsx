@@ -8,11 +8,12 @@ import { endOfOperation, latestOperations, type OperationSummary } from "../api/
 import { dateText, durationText } from "../formats.ts";
 import { kindText, texts } from "../texts.ts";
 import { TextLink } from "./ButtonLink.tsx";
+import { Loaded } from "./Failure.tsx";
 
 export function OperationsPanel() {
   const [isOpen, { open, close }] = useDisclosure();
-  const { data: operations = [] } = useQuery(latestOperations);
-  const underWay = operations.filter(({ state }) => state === "running" || state === "waiting");
+  const latest = useQuery(latestOperations);
+  const underWay = (latest.data ?? []).filter(({ state }) => state === "running" || state === "waiting");
   return (
     <>
       {underWay[0] !== undefined && !isLive() && <ReadAgainAtTheEnd operationId={underWay[0].operation_id} />}
@@ -31,12 +32,19 @@ export function OperationsPanel() {
         title={texts.operation.panel}
         closeButtonProps={{ "aria-label": texts.close }}
       >
-        <Stack gap="md" role="list">
-          {operations.length === 0 && <Text>{texts.operation.none}</Text>}
-          {operations.map((operation) => (
-            <OperationRow key={operation.operation_id} operation={operation} onOpen={close} />
-          ))}
-        </Stack>
+        <Loaded query={latest}>
+          {(operations) =>
+            operations.length === 0 ? (
+              <Text>{texts.operation.none}</Text>
+            ) : (
+              <Stack gap="md" role="list">
+                {operations.map((operation) => (
+                  <OperationRow key={operation.operation_id} operation={operation} onOpen={close} />
+                ))}
+              </Stack>
+            )
+          }
+        </Loaded>
       </Drawer>
     </>
   );

@@ -100,10 +100,11 @@ function PasskeyAlone({ done }: { readonly done: (signedIn: SignedIn) => void })
   return (
     <>
       <Divider label={texts.passkeys.or} labelPosition="center" />
+      <Failure error={found.error} retry={() => void found.refetch()} />
       <Failure error={mutation.error} />
       <ActionButton
         variant="default"
-        reason={passkeyObstacle(found.data)}
+        reason={passkeyObstacle(found)}
         loading={mutation.isPending}
         onClick={() => mutation.mutate()}
       >

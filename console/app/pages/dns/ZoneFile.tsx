@@ -34,7 +34,7 @@ export function ZoneFile({ domainId }: { readonly domainId: string }) {
     <Card title={at.file} maxWidth={720}>
       <form onSubmit={submit} noValidate>
         <Stack>
-          <Failure error={error ?? exported.error} />
+          <Failure error={error} />
           <Textarea
             label={at.fileLabel}
             description={at.fileHint}
@@ -61,6 +61,7 @@ export function ZoneFile({ domainId }: { readonly domainId: string }) {
           {({ imported }) => imported !== null && <Imported result={imported} />}
         </OperationOutcome>
       )}
+      <Failure error={exported.error} retry={() => void exported.refetch()} />
       {exported.data !== undefined && (
         <Code block tabIndex={0} role="region" aria-label={at.exported} mah={400} style={{ overflow: "auto" }}>
           {exported.data}

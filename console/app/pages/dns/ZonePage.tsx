@@ -37,6 +37,7 @@ export function ZonePage({ domainId }: { readonly domainId: string }) {
           )
         }
       </Loaded>
+      <Loaded query={domains}>{() => null}</Loaded>
       {name !== undefined && (
         <Card title={edited === null ? at.add : at.editNamed(edited.type, edited.name)} maxWidth={720}>
           <RecordForm

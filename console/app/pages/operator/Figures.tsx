@@ -1,4 +1,5 @@
 import { Group, Stack, Text } from "@mantine/core";
+import { numberText } from "../../numberFormats.ts";
 
 interface FiguresProps {
   readonly of: readonly (readonly [name: string, value: string | number])[];
@@ -14,7 +15,7 @@ export function Figures({ of }: FiguresProps) {
             {name}
           </Text>
           <Text component="dd" size="sm" fw={600} m={0} ta="end">
-            {typeof value === "number" ? value.toLocaleString() : value}
+            {typeof value === "number" ? numberText(value) : value}
           </Text>
         </Group>
       ))}

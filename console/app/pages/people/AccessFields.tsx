@@ -5,8 +5,8 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { type Role, type SiteName, siteNamesQuery } from "../../api/people.ts";
 import { may, useSignedIn } from "../../api/session.ts";
+import { LabelsField } from "../../parts/LabelsField.tsx";
 import { texts } from "../../texts.ts";
-import { LabelsField } from "./LabelsField.tsx";
 
 const at = texts.people;
 
@@ -62,6 +62,8 @@ export function AccessFields({ company, known, values, set, errors }: AccessFiel
           />
           <LabelsField
             company={company}
+            label={texts.labels.field}
+            hint={texts.labels.fieldHint}
             value={values.label_ids}
             onChange={(ids) => set({ label_ids: ids })}
             error={errors.label_ids}

@@ -1,7 +1,7 @@
-/** Deleting stored mail: one message at once, all of it after a question. */
+/** Deleting stored mail, after a question. */
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { answerOf, api } from "../../api/client.ts";
+import { answerOf, api, type Schemas } from "../../api/client.ts";
 import { mayChange, useSignedIn } from "../../api/session.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
@@ -9,16 +9,37 @@ import { texts } from "../../texts.ts";
 
 const at = texts.mailRemoval;
 
+interface MailRemovalProps {
+  readonly environmentId: string;
+  readonly mail: Schemas["Mail"];
+  readonly close: () => void;
+}
+
 /** Deletes one message. */
-export function useMailRemoval(environmentId: string) {
+export function MailRemovalDialog({ environmentId, mail, close }: MailRemovalProps) {
   const client = useQueryClient();
-  return useMutation({
-    mutationFn: (id: string) => {
-      const params = { path: { env_id: environmentId, mail_id: id } };
+  const subject = mail.subject === "" ? texts.mail.noSubject : mail.subject;
+  const removal = useMutation({
+    mutationFn: () => {
+      const params = { path: { env_id: environmentId, mail_id: mail.id } };
       return answerOf(api.DELETE("/sites/environments/{env_id}/mails/{mail_id}", { params }));
     },
-    onSuccess: () => client.invalidateQueries({ queryKey: ["sites", "mails", environmentId] }),
+    onSuccess: () => {
+      void client.invalidateQueries({ queryKey: ["sites", "mails", environmentId] });
+      close();
+    },
   });
+  return (
+    <ConfirmDialog
+      title={at.removeNamed(subject)}
+      warning={mail.state === "queued" ? at.queuedWarning : at.warning}
+      name={null}
+      verb={at.remove}
+      mutation={removal}
+      close={close}
+      request={{ method: "DELETE", path: `/sites/environments/${environmentId}/mails/${mail.id}` }}
+    />
+  );
 }
 
 interface AllMailProps {

@@ -11,7 +11,7 @@ import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Failure, Loaded } from "../../parts/Failure.tsx";
 import { texts } from "../../texts.ts";
 import { MailDialog } from "./MailDialog.tsx";
-import { DeleteAllMail, useMailRemoval } from "./MailRemoval.tsx";
+import { DeleteAllMail, MailRemovalDialog } from "./MailRemoval.tsx";
 import type { TabProps } from "./tabProps.ts";
 
 const at = texts.mail;
@@ -30,7 +30,8 @@ const mailsQuery = (environmentId: string) =>
 /** Mail that an environment has sent, and whether it leaves this installation. */
 export function MailTab({ environment: { id, display_name: name } }: TabProps) {
   const mails = useQuery(mailsQuery(id));
-  const [chosen, choose] = useState<Mail | null>(null);
+  const [open, setOpen] = useState<{ readonly mail: Mail; readonly dialog: "read" | "remove" } | null>(null);
+  const close = () => setOpen(null);
   return (
     <Stack key={id}>
       <Loaded query={mails}>
@@ -41,14 +42,15 @@ export function MailTab({ environment: { id, display_name: name } }: TabProps) {
               <EmptyState title={at.empty} hint={at.emptyHint} />
             ) : (
               <>
-                <MailTable environmentId={id} mails={items} choose={choose} />
+                <MailTable environmentId={id} mails={items} choose={(mail, dialog) => setOpen({ mail, dialog })} />
                 <DeleteAllMail environmentId={id} environmentName={name} />
               </>
             )}
           </>
         )}
       </Loaded>
-      {chosen !== null && <MailDialog environmentId={id} mail={chosen} close={() => choose(null)} />}
+      {open?.dialog === "read" && <MailDialog environmentId={id} mail={open.mail} close={close} />}
+      {open?.dialog === "remove" && <MailRemovalDialog environmentId={id} mail={open.mail} close={close} />}
     </Stack>
   );
 }
@@ -97,7 +99,7 @@ const sendable: readonly Mail["state"][] = ["kept", "bounced", "failed"];
 interface MailTableProps {
   readonly environmentId: string;
   readonly mails: readonly Mail[];
-  readonly choose: (mail: Mail) => void;
+  readonly choose: (mail: Mail, dialog: "read" | "remove") => void;
 }
 
 function MailTable({ environmentId, mails, choose }: MailTableProps) {
@@ -110,10 +112,9 @@ function MailTable({ environmentId, mails, choose }: MailTableProps) {
     },
     onSuccess: () => client.invalidateQueries({ queryKey: mailsQuery(environmentId).queryKey }),
   });
-  const removal = useMailRemoval(environmentId);
   return (
     <>
-      <Failure error={deliver.error ?? removal.error} />
+      <Failure error={deliver.error} />
       <DataTable label={at.list} columns={[at.subject, at.date, at.state]} actions={at.show}>
         {mails.map((mail) => (
           <Table.Tr key={mail.id}>
@@ -147,7 +148,7 @@ function MailTable({ environmentId, mails, choose }: MailTableProps) {
                   size="compact-sm"
                   variant="default"
                   aria-label={at.showNamed(mail.subject)}
-                  onClick={() => choose(mail)}
+                  onClick={() => choose(mail, "read")}
                 >
                   {at.show}
                 </ActionButton>
@@ -156,7 +157,7 @@ function MailTable({ environmentId, mails, choose }: MailTableProps) {
                   variant="subtle"
                   reason={forbidden}
                   aria-label={words.removeNamed(mail.subject)}
-                  onClick={() => removal.mutate(mail.id)}
+                  onClick={() => choose(mail, "remove")}
                 >
                   {words.remove}
                 </ActionButton>

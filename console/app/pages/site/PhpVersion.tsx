@@ -24,7 +24,9 @@ export function PhpVersion({ environment, region }: PhpVersionProps) {
   const session = useSignedIn();
   const versions = useQuery(phpVersionsQuery(session?.company.id ?? "", region));
   const current = environment.container_info.php_engine_version.replace("php", "");
-  const [chosen, choose] = useState(current);
+  const [wanted, choose] = useState(current);
+  const isOffered = (version: string) => versions.data?.some((found) => found.php_version === version) === true;
+  const chosen = isOffered(wanted) ? wanted : current;
   const body = { environment_id: environment.id, php_version: chosen };
   const start = useStart(() => answerOf(api.PUT("/sites/tools/modify-php-version", { body })));
   const forbidden = mayChange(session) ? null : texts.needsRole;
@@ -36,7 +38,10 @@ export function PhpVersion({ environment, region }: PhpVersionProps) {
             label={at.php}
             description={at.phpHint}
             allowDeselect={false}
-            data={found.map((version) => ({ value: version.php_version, label: labelOf(version) }))}
+            data={[
+              ...(isOffered(current) ? [] : [{ value: current, label: at.phpGone(current), disabled: true }]),
+              ...found.map((version) => ({ value: version.php_version, label: labelOf(version) })),
+            ]}
             value={chosen}
             onChange={(value) => value !== null && choose(value)}
           />

@@ -43,8 +43,11 @@ export function Runtime({ environmentId }: { readonly environmentId: string }) {
 }
 
 function Move({ environmentId, found }: { readonly environmentId: string; readonly found: EnvironmentRuntime }) {
-  const [chosen, choose] = useState({ runtime: found.runtime, php_version: found.php_version });
-  const versions = found.available_runtimes.find(({ runtime }) => runtime === chosen.runtime)?.php_versions ?? [];
+  const [wanted, choose] = useState({ runtime: found.runtime, php_version: found.php_version });
+  const versions = found.available_runtimes.find(({ runtime }) => runtime === wanted.runtime)?.php_versions ?? [];
+  // Not every runtime has the version that was chosen for another one.
+  const version = versions.includes(wanted.php_version) ? wanted.php_version : (versions.at(-1) ?? "");
+  const chosen = { runtime: wanted.runtime, php_version: version };
   const start = useStart((body: Schemas["RuntimeChange"]) => {
     const params = { path: { env_id: environmentId } };
     return answerOf(api.PUT("/sites/environments/{env_id}/runtime", { params, body }));
@@ -82,7 +85,7 @@ function Move({ environmentId, found }: { readonly environmentId: string; readon
         allowDeselect={false}
         data={versions}
         value={chosen.php_version}
-        onChange={(version) => version !== null && choose({ ...chosen, php_version: version })}
+        onChange={(next) => next !== null && choose({ ...chosen, php_version: next })}
       />
     </ActionForm>
   );

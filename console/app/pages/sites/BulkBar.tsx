@@ -50,7 +50,14 @@ export function BulkBar({ company, filter, total, selection, select }: BulkBarPr
         )}
       </Group>
       {open !== null && (
-        <BulkDialog name={open} company={company} sites={[...selection.values()]} close={() => setOpen(null)} />
+        <BulkDialog
+          name={open}
+          company={company}
+          filter={filter}
+          selection={selection}
+          select={select}
+          close={() => setOpen(null)}
+        />
       )}
     </Paper>
   );

@@ -1,75 +1,101 @@
 /** Asks what an action on many sites needs to know, and starts it. */
-import { Group, Modal, Select, Stack, Switch, Text, TextInput } from "@mantine/core";
+import { Modal, Select, Stack, Switch, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { startBulk } from "../../api/bulk.ts";
 import { labelsQuery } from "../../api/labels.ts";
-import type { SiteOverview } from "../../api/siteOverviews.ts";
+import { presentOverviews, type SiteFilter, type SiteOverview } from "../../api/siteOverviews.ts";
 import { phpVersionsQuery } from "../../api/sites.ts";
-import { ActionButton } from "../../parts/ActionButton.tsx";
+import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
 import { Loaded } from "../../parts/Failure.tsx";
+import { Notice } from "../../parts/Notice.tsx";
 import { texts } from "../../texts.ts";
 import { type BulkChoice, type BulkName, tasksOf } from "./bulkActions.ts";
+import type { Selection } from "./selection.ts";
 
 const at = texts.bulk;
 
 interface BulkDialogProps {
   readonly name: BulkName;
   readonly company: string;
-  readonly sites: readonly SiteOverview[];
+  readonly filter: SiteFilter;
+  readonly selection: Selection;
+  readonly select: (selection: Selection) => void;
   readonly close: () => void;
 }
 
-export function BulkDialog({ name, company, sites, close }: BulkDialogProps) {
-  const [choice, setChoice] = useState<BulkChoice>({
+/** Reads the selected sites again first: since they were selected, some may have changed or been deleted. */
+export function BulkDialog({ filter, selection, ...rest }: BulkDialogProps) {
+  const [ids] = useState(() => [...selection.keys()]);
+  const present = useQuery(presentOverviews(rest.company, filter, ids));
+  if (present.data !== undefined) {
+    return <Choice sites={present.data} goneCount={ids.length - present.data.length} {...rest} />;
+  }
+  return (
+    <Modal
+      opened
+      onClose={rest.close}
+      title={at.title(at.names[rest.name], ids.length)}
+      closeButtonProps={{ "aria-label": texts.close }}
+    >
+      <Loaded query={present}>{() => null}</Loaded>
+    </Modal>
+  );
+}
+
+interface ChoiceProps extends Omit<BulkDialogProps, "filter" | "selection"> {
+  readonly sites: readonly SiteOverview[];
+  /** Number of selected sites that are not among them. */
+  readonly goneCount: number;
+}
+
+function Choice({ name, company, sites, goneCount, select, close }: ChoiceProps) {
+  const [chosen, setChoice] = useState<BulkChoice>({
     company,
     phpVersion: null,
     label: null,
     plugins: true,
     themes: true,
   });
-  const [typed, setTyped] = useState("");
-  const count = sites.length;
+  const versions = useQuery({ ...phpVersionsQuery(company), enabled: name === "changePhp" });
+  const isOffered = versions.data?.some(({ php_version: version }) => version === chosen.phpVersion) === true;
+  const choice = isOffered ? chosen : { ...chosen, phpVersion: null };
   const isDeletion = name === "deleteSites";
-  const reason = missingIn(name, choice) ?? (isDeletion && typed.trim() !== String(count) ? at.typeFirst : null);
   const isForSite = isDeletion || name === "addLabel" || name === "removeLabel";
+  const start = () => {
+    startBulk(at.names[name], tasksOf(name, sites, choice));
+    select(new Map(isDeletion ? [] : sites.map((site) => [site.id, site])));
+    close();
+  };
   return (
-    <Modal
-      opened
-      onClose={close}
-      title={at.title(at.names[name], count)}
-      closeButtonProps={{ "aria-label": texts.close }}
+    <ConfirmDialog
+      title={at.title(at.names[name], sites.length)}
+      warning={at.explanations[name]}
+      name={isDeletion ? String(sites.length) : null}
+      verb={isDeletion ? at.names[name] : at.start(sites.length)}
+      reason={sites.length === 0 ? at.noneLeft : missingIn(name, choice)}
+      mutation={{ isPending: false, error: null, mutate: start }}
+      close={close}
+      // A request for each site, and hence many.
+      request={null}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (reason !== null) return;
-          startBulk(at.names[name], tasksOf(name, sites, choice));
-          close();
-        }}
-      >
-        <Stack>
-          <Text size="sm">{at.explanations[name]}</Text>
-          {!isForSite && <Text size="sm">{at.live}</Text>}
-          <ChoiceFields name={name} choice={choice} set={setChoice} />
-          {isDeletion && (
-            <TextInput
-              label={at.typeNumber(count)}
-              value={typed}
-              onChange={(event) => setTyped(event.currentTarget.value)}
-              autoComplete="off"
-              inputMode="numeric"
-              data-autofocus
+      {!isForSite && <Text size="sm">{at.live}</Text>}
+      {goneCount > 0 && <Notice>{at.gone(goneCount)}</Notice>}
+      {name === "changePhp" && (
+        <Loaded query={versions}>
+          {(found) => (
+            <Select
+              label={at.phpVersion}
+              data={found.map(({ php_version: version }) => version)}
+              value={choice.phpVersion}
+              onChange={(phpVersion) => setChoice({ ...chosen, phpVersion })}
             />
           )}
-          <Group>
-            <ActionButton type="submit" reason={reason} {...(isDeletion && { color: "red.9" })}>
-              {isDeletion ? at.names[name] : at.start(count)}
-            </ActionButton>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+        </Loaded>
+      )}
+      {(name === "addLabel" || name === "removeLabel") && <LabelField choice={choice} set={setChoice} />}
+      {name === "automaticUpdates" && <UpdateFields choice={choice} set={setChoice} />}
+    </ConfirmDialog>
   );
 }
 
@@ -78,18 +104,14 @@ function missingIn(name: BulkName, { phpVersion, label }: BulkChoice): string | 
   return (name === "addLabel" || name === "removeLabel") && label === null ? at.chooseFirst : null;
 }
 
-interface ChoiceFieldsProps {
-  readonly name: BulkName;
+interface FieldsProps {
   readonly choice: BulkChoice;
   readonly set: (choice: BulkChoice) => void;
 }
 
-function ChoiceFields({ name, choice, set }: ChoiceFieldsProps) {
-  if (name === "changePhp") return <PhpField choice={choice} set={set} />;
-  if (name === "addLabel" || name === "removeLabel") return <LabelField choice={choice} set={set} />;
-  if (name !== "automaticUpdates") return null;
+function UpdateFields({ choice, set }: FieldsProps) {
   return (
-    <>
+    <Stack gap="xs">
       <Switch
         label={at.plugins}
         checked={choice.plugins}
@@ -100,26 +122,11 @@ function ChoiceFields({ name, choice, set }: ChoiceFieldsProps) {
         checked={choice.themes}
         onChange={(event) => set({ ...choice, themes: event.currentTarget.checked })}
       />
-    </>
+    </Stack>
   );
 }
 
-function PhpField({ choice, set }: Omit<ChoiceFieldsProps, "name">) {
-  return (
-    <Loaded query={useQuery(phpVersionsQuery(choice.company))}>
-      {(versions) => (
-        <Select
-          label={at.phpVersion}
-          data={versions.map(({ php_version: version }) => version)}
-          value={choice.phpVersion}
-          onChange={(phpVersion) => set({ ...choice, phpVersion })}
-        />
-      )}
-    </Loaded>
-  );
-}
-
-function LabelField({ choice, set }: Omit<ChoiceFieldsProps, "name">) {
+function LabelField({ choice, set }: FieldsProps) {
   return (
     <Loaded query={useQuery(labelsQuery(choice.company))}>
       {(labels) => (

@@ -2,8 +2,10 @@
 import { Button, Collapse, Group, Select, SimpleGrid, Stack, Switch, TextInput } from "@mantine/core";
 import { useDebouncedCallback, useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
+import { useEffect, useRef, useState } from "react";
 import { labelsQuery } from "../../api/labels.ts";
 import { changedFilter, filterFrom, type SiteFilter } from "../../api/siteOverviews.ts";
+import { Failure } from "../../parts/Failure.tsx";
 import { texts } from "../../texts.ts";
 
 const at = texts.overview;
@@ -26,23 +28,10 @@ export function SiteFilters({ company, filter, versions, show }: SiteFiltersProp
   const { search, order, descending, ...others } = filter;
   const active = Object.keys(others).length;
   const [isOpen, { toggle }] = useDisclosure(active > 0);
-  const showSoon = useDebouncedCallback(
-    (text: string) => show(changedFilter(filter, { search: text })),
-    typingMilliseconds,
-  );
   return (
     <Stack gap="sm">
       <Group gap="sm">
-        <TextInput
-          key={search === undefined ? "all" : "some"}
-          type="search"
-          aria-label={texts.sites.search}
-          placeholder={texts.sites.search}
-          defaultValue={search}
-          onChange={(event) => showSoon(event.currentTarget.value)}
-          style={{ flex: "1 1 200px" }}
-          maw={400}
-        />
+        <SearchField search={search ?? ""} show={(text) => show(changedFilter(filter, { search: text }))} />
         <Button variant="default" onClick={toggle} aria-expanded={isOpen} aria-controls="site-filters">
           {active === 0 ? at.filters : at.filtersActive(active)}
         </Button>
@@ -56,6 +45,40 @@ export function SiteFilters({ company, filter, versions, show }: SiteFiltersProp
         <FilterFields company={company} filter={filter} versions={versions} show={show} />
       </Collapse>
     </Stack>
+  );
+}
+
+interface SearchFieldProps {
+  /** As the address has it. */
+  readonly search: string;
+  readonly show: (search: string) => void;
+}
+
+/** Follows the address, except for what this field itself has put there: more may have been typed since. */
+function SearchField({ search, show }: SearchFieldProps) {
+  const [text, setText] = useState(search);
+  const shown = useRef(search);
+  useEffect(() => {
+    if (search !== shown.current) setText(search);
+    shown.current = search;
+  }, [search]);
+  const showSoon = useDebouncedCallback((typed: string) => {
+    shown.current = typed;
+    show(typed);
+  }, typingMilliseconds);
+  return (
+    <TextInput
+      type="search"
+      aria-label={texts.sites.search}
+      placeholder={texts.sites.search}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        showSoon(event.currentTarget.value);
+      }}
+      style={{ flex: "1 1 200px" }}
+      maw={400}
+    />
   );
 }
 
@@ -74,6 +97,7 @@ function FilterFields({ company, filter, versions, show }: SiteFiltersProps) {
   ] as const;
   return (
     <SimpleGrid cols={{ base: 2, sm: 4, lg: 5 }} spacing="sm">
+      <Failure error={labels.error} retry={() => void labels.refetch()} />
       {fields.map(({ name, label, data }) => (
         <Select
           key={name}

@@ -1,5 +1,5 @@
 /** One site of the list. */
-import { Anchor, Badge, Checkbox, Group, Skeleton, Text } from "@mantine/core";
+import { Anchor, Badge, Button, Checkbox, Group, Skeleton, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { pictureQuery } from "../../api/pictures.ts";
 import type { LiveOverview, SiteOverview } from "../../api/siteOverviews.ts";
@@ -12,18 +12,31 @@ const at = texts.overview;
 const stateColors = { ready: "green", busy: "blue", awaits_rebuild: "yellow" } as const;
 
 interface SiteRowProps {
-  /** Undefined while it is being read. */
+  /** Undefined while it is being read, or if it can't be. */
   readonly site: SiteOverview | undefined;
+  /** Why it could not be read, or null. */
+  readonly error: Error | null;
+  /** Reads it again. */
+  readonly retry: () => void;
   readonly isSelected: boolean;
   readonly toggle: (site: SiteOverview) => void;
 }
 
 /** The cells of a row. */
-export function SiteRow({ site, isSelected, toggle }: SiteRowProps) {
+export function SiteRow({ site, error, retry, isSelected, toggle }: SiteRowProps) {
   if (site === undefined) {
     return (
       <td style={{ gridColumn: "1 / -1" }}>
-        <Skeleton height={16} aria-label={texts.loading} />
+        {error === null ? (
+          <Skeleton height={16} aria-label={texts.loading} />
+        ) : (
+          <Group gap="sm" wrap="nowrap">
+            <Text size="sm">{error.message}</Text>
+            <Button size="compact-sm" variant="default" onClick={retry} style={{ flexShrink: 0 }}>
+              {texts.retry}
+            </Button>
+          </Group>
+        )}
       </td>
     );
   }

@@ -61,8 +61,8 @@ function Rows({
   const rows = virtualizer.getVirtualItems();
   const pages = [...new Set(rows.map(({ index }) => Math.floor(index / pageLength)))];
   const found = useQueries({ queries: pages.map((page) => overviewPage(company, filter, page)) });
-  const siteAt = (index: number) =>
-    found[pages.indexOf(Math.floor(index / pageLength))]?.data?.items[index % pageLength];
+  const pageOf = (index: number) => found[pages.indexOf(Math.floor(index / pageLength))];
+  const siteAt = (index: number) => pageOf(index)?.data?.items[index % pageLength];
   return (
     <tbody ref={list} style={{ height: total * rowHeight }}>
       {rows.map(({ index }) => (
@@ -72,7 +72,13 @@ function Rows({
           className="row site-row"
           style={{ height: rowHeight, transform: `translateY(${index * rowHeight}px)` }}
         >
-          <SiteRow site={siteAt(index)} isSelected={selection.has(siteAt(index)?.id ?? "")} toggle={toggle} />
+          <SiteRow
+            site={siteAt(index)}
+            error={pageOf(index)?.error ?? null}
+            retry={() => void pageOf(index)?.refetch()}
+            isSelected={selection.has(siteAt(index)?.id ?? "")}
+            toggle={toggle}
+          />
         </tr>
       ))}
     </tbody>

@@ -25,7 +25,7 @@ export function SitesPage({ filter }: { readonly filter: SiteFilter }) {
   });
   const navigate = useNavigate();
   const show = (next: SiteFilter) => void navigate({ to: "/sites", search: next, replace: true });
-  const [selection, select] = useState<Selection>(new Map());
+  const [selection, select] = useSelection(filter);
   const total = first.data?.total ?? 0;
   return (
     <Page
@@ -66,6 +66,14 @@ export function SitesPage({ filter }: { readonly filter: SiteFilter }) {
       <BulkBar company={company} filter={filter} total={total} selection={selection} select={select} />
     </Page>
   );
+}
+
+/** Belongs to a filter: nothing that the list no longer shows stays selected. Another order changes nothing. */
+function useSelection({ order, descending, ...filter }: SiteFilter) {
+  const key = JSON.stringify(filter);
+  const [made, make] = useState<{ readonly key: string; readonly selection: Selection }>({ key, selection: new Map() });
+  const selection: Selection = made.key === key ? made.selection : new Map();
+  return [selection, (next: Selection) => make({ key, selection: next })] as const;
 }
 
 function toggled(selection: Selection, site: SiteOverview): Selection {

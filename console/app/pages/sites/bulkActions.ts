@@ -69,7 +69,7 @@ const liveActions: Record<LiveName, (live: LiveOverview, choice: BulkChoice) => 
   updatePlugins: async ({ id }) => {
     const params = { path: { env_id: id } };
     const { environment } = await answerOf(api.GET("/sites/environments/{env_id}/wp-plugins", { params }));
-    const plugins = withUpdate(environment.plugins.items);
+    const plugins = withUpdate(environment.plugins);
     if (plugins.length === 0) return null;
     return (headers) =>
       answerOf(api.PUT("/sites/environments/{env_id}/plugins/bulk-update", { params, body: { plugins }, headers }));
@@ -77,7 +77,7 @@ const liveActions: Record<LiveName, (live: LiveOverview, choice: BulkChoice) => 
   updateThemes: async ({ id }) => {
     const params = { path: { env_id: id } };
     const { environment } = await answerOf(api.GET("/sites/environments/{env_id}/wp-themes", { params }));
-    const themes = withUpdate(environment.themes.items);
+    const themes = withUpdate(environment.themes);
     if (themes.length === 0) return null;
     return (headers) =>
       answerOf(api.PUT("/sites/environments/{env_id}/themes/bulk-update", { params, body: { themes }, headers }));
@@ -107,8 +107,20 @@ interface Updatable {
   readonly update_version: string | null;
 }
 
-const withUpdate = (packages: readonly Updatable[]) =>
-  packages.filter(({ update_version: newer }) => newer !== null).map(({ name }) => ({ name }));
+interface Packages {
+  readonly items: readonly Updatable[];
+  /** Why the list may be out of date, or null. */
+  readonly problem: string | null;
+  readonly checks: { readonly updates: { readonly checked_at: string | null; readonly problem: string | null } };
+}
+
+/** Throws if there are none because nobody knows. */
+function withUpdate({ items, problem, checks: { updates } }: Packages): { name: string }[] {
+  const found = items.filter(({ update_version: newer }) => newer !== null).map(({ name }) => ({ name }));
+  const isUnknown = problem !== null || updates.problem !== null || updates.checked_at === null;
+  if (found.length === 0 && isUnknown) throw new Error(problem ?? updates.problem ?? texts.bulk.updatesUnknown);
+  return found;
+}
 
 function deleteSite({ id }: SiteOverview): Send {
   const params = { path: { site_id: id } };

@@ -3,6 +3,7 @@ import { Modal, Stack, Text, TextInput, VisuallyHidden } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import { texts } from "../../texts.ts";
+import { Failure } from "../Failure.tsx";
 import { type PaletteEntry, usePaletteEntries } from "./usePaletteEntries.ts";
 
 const at = texts.palette;
@@ -16,7 +17,7 @@ interface PaletteProps {
 export function Palette({ close }: PaletteProps) {
   const [text, setText] = useState("");
   const [asked] = useDebouncedValue(text.trim(), typingMilliseconds);
-  const entries = usePaletteEntries(text.trim(), asked);
+  const { entries, isSearching, error, retry } = usePaletteEntries(text.trim(), asked);
   const [wanted, choose] = useState(0);
   const chosen = Math.min(wanted, entries.length - 1);
   const list = useId();
@@ -51,12 +52,15 @@ export function Palette({ close }: PaletteProps) {
           }}
           onKeyDown={onKeyDown}
         />
-        <VisuallyHidden role="status">{entries.length === 0 ? at.nothing : at.count(entries.length)}</VisuallyHidden>
-        {entries.length === 0 && (
+        <VisuallyHidden role="status">
+          {isSearching ? at.searching : entries.length === 0 ? at.nothing : at.count(entries.length)}
+        </VisuallyHidden>
+        {(isSearching || (entries.length === 0 && error === null)) && (
           <Text size="sm" aria-hidden="true">
-            {at.nothing}
+            {isSearching ? at.searching : at.nothing}
           </Text>
         )}
+        <Failure error={error} retry={retry} />
         <div id={list} role="listbox" aria-label={at.title} tabIndex={-1}>
           {groupsOf(entries).map(([group, found]) => (
             <Fragment key={group}>

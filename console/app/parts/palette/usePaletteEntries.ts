@@ -19,27 +19,43 @@ export interface PaletteEntry {
 /** Of the page's actions, and of the sites. */
 const maxShown = 8;
 
+interface PaletteEntries {
+  readonly entries: readonly PaletteEntry[];
+  /** Whether sites that match may follow. */
+  readonly isSearching: boolean;
+  /** Why no sites are shown, or null. */
+  readonly error: Error | null;
+  readonly retry: () => void;
+}
+
 /** What matches the text. `asked`: the text a moment ago, so that not every key press asks the API. */
-export function usePaletteEntries(text: string, asked: string): readonly PaletteEntry[] {
+export function usePaletteEntries(text: string, asked: string): PaletteEntries {
   const navigate = useNavigate();
   const session = useSignedIn();
   const [actions] = useState(pageActions);
-  const sites = useQuery({ ...siteNamesQuery(asked), enabled: asked !== "" }).data ?? [];
+  const isAsked = asked !== "" && asked === text;
+  // Sites that matched an earlier text would be taken for those that match this one.
+  const sites = useQuery({ ...siteNamesQuery(asked), enabled: asked !== "", placeholderData: undefined });
   const matches = ({ name }: { readonly name: string }) => name.toLowerCase().includes(text.toLowerCase());
   const pages = [
     ...pagesFor(session).map(({ to, label }) => ({ name: label, run: () => void navigate({ to }) })),
     { name: texts.labels.title, run: () => void navigate({ to: "/labels" }) },
     { name: texts.sites.create, run: () => void navigate({ to: "/sites/new" }) },
   ];
-  const found = sites.map(({ id, display_name: name }) => ({
+  const found = (isAsked ? (sites.data ?? []) : []).map(({ id, display_name: name }) => ({
     name,
     run: () => void navigate({ to: "/sites/$siteId", params: { siteId: id } }),
   }));
-  return [
-    ...entriesOf(at.actions, actions.filter(matches).slice(0, maxShown)),
-    ...entriesOf(at.pages, pages.filter(matches)),
-    ...entriesOf(at.sites, asked === "" ? [] : found.slice(0, maxShown)),
-  ];
+  return {
+    entries: [
+      ...entriesOf(at.actions, actions.filter(matches).slice(0, maxShown)),
+      ...entriesOf(at.pages, pages.filter(matches)),
+      ...entriesOf(at.sites, found.slice(0, maxShown)),
+    ],
+    isSearching: text !== "" && (!isAsked || sites.isPending),
+    error: isAsked ? sites.error : null,
+    retry: () => void sites.refetch(),
+  };
 }
 
 const entriesOf = (group: string, found: readonly Omit<PaletteEntry, "id" | "group">[]): readonly PaletteEntry[] =>

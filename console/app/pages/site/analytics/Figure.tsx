@@ -2,6 +2,7 @@
 import { Button, ColorSwatch, Group, Stack, Table, Text } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 import { Card } from "../../../parts/Card.tsx";
+import { DataTable } from "../../../parts/DataTable.tsx";
 import { texts } from "../../../texts.ts";
 import { type ChartPoint, type Series, TimeChart } from "./TimeChart.tsx";
 
@@ -65,32 +66,16 @@ export function Figure({ title, method, totals, children, ...chart }: FigureProp
 
 function StepTable({ title, series, points, format }: Pick<FigureProps, "title" | "series" | "points" | "format">) {
   return (
-    <Table.ScrollContainer
-      minWidth={320}
-      maxHeight={260}
-      scrollAreaProps={{ viewportProps: { tabIndex: 0, role: "region", "aria-label": at.rows(title) } }}
-    >
-      <Table aria-label={title} stickyHeader>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>{at.time}</Table.Th>
-            {series.map(({ key, label }) => (
-              <Table.Th key={key}>{label}</Table.Th>
-            ))}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {points.map(({ time, values }) => (
-            <Table.Tr key={time}>
-              <Table.Td>{time}</Table.Td>
-              {series.map(({ key }) => (
-                <Table.Td key={key}>{values === null ? at.gap : textOf(values[key], format, "–")}</Table.Td>
-              ))}
-            </Table.Tr>
+    <DataTable label={title} columns={[at.time, ...series.map(({ label }) => label)]} minWidth={320} maxHeight={260}>
+      {points.map(({ time, values }) => (
+        <Table.Tr key={time}>
+          <Table.Td>{time}</Table.Td>
+          {series.map(({ key }) => (
+            <Table.Td key={key}>{values === null ? at.gap : textOf(values[key], format, "–")}</Table.Td>
           ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+        </Table.Tr>
+      ))}
+    </DataTable>
   );
 }
 

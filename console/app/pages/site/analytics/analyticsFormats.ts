@@ -1,19 +1,12 @@
-/** Numbers and times of analytics, in the reader's time zone and locale. */
-import type { AnalyticsRange } from "../../../api/analytics.ts";
+/** Durations and times of analytics, in the reader's time zone and locale. */
+import { type AnalyticsRange, analyticsRanges } from "../../../api/analytics.ts";
 
-const numbers = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 const milliseconds = new Intl.NumberFormat(undefined, {
   style: "unit",
   unit: "millisecond",
   maximumSignificantDigits: 3,
 });
 const seconds = new Intl.NumberFormat(undefined, { style: "unit", unit: "second", maximumSignificantDigits: 3 });
-
-export const numberText = (value: number): string => numbers.format(value);
-
-/** Short enough for an axis. */
-export const compactText = (value: number): string => compact.format(value);
 
 export const secondsText = (value: number): string => seconds.format(value);
 
@@ -28,7 +21,13 @@ const ticks = {
   "30d": new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" }),
 } as const satisfies Record<AnalyticsRange, Intl.DateTimeFormat>;
 
-/** The beginning of a step. */
-export const stepText = (range: AnalyticsRange, begins: number): string => ticks[range].format(begins);
+const hour = 3_600_000;
+
+/**
+ * The beginning of a step. A day is named by its middle: the API's days begin at full hours of UTC, and hence just before
+ * midnight for some readers, such as those in India, or those whose clocks have been changed since.
+ */
+export const stepText = (range: AnalyticsRange, begins: number): string =>
+  ticks[range].format(analyticsRanges[range].step === "day" ? begins + 12 * hour : begins);
 
 export const zoneName = (): string => new Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -3,8 +3,9 @@ import { Text } from "@mantine/core";
 import type { Analytics, AnalyticsRange, AnalyticsStep } from "../../../api/analytics.ts";
 import type { Schemas } from "../../../api/client.ts";
 import { sizeText } from "../../../formats.ts";
+import { compactText, numberText } from "../../../numberFormats.ts";
 import { texts } from "../../../texts.ts";
-import { compactText, numberText, secondsText, stepText, timeText } from "./analyticsFormats.ts";
+import { secondsText, stepText, timeText } from "./analyticsFormats.ts";
 import { Figure } from "./Figure.tsx";
 import type { ChartPoint, Series } from "./TimeChart.tsx";
 

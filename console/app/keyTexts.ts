@@ -1,0 +1,17 @@
+/** Texts about revoking API keys, and what they are limited to. */
+export const keyTexts = {
+  keyRevocation: {
+    title: (name: string) => `Revoke ${name}`,
+    warning: "The key, and all keys that were created with it, are refused at once. This can't be undone.",
+    verb: "Revoke",
+    which: "This key has been rotated: another one has replaced it.",
+    one: "Revoke only this key",
+    oneHint: "Programs that use its successor keep working.",
+    both: "Revoke its successor, too",
+    bothHint: "Programs that use either of them stop working.",
+  },
+  keyScope: {
+    labels: "Only sites with these labels",
+    labelsHint: "Empty: all sites that you have. Sites that get one of the labels later are included.",
+  },
+} as const;
