@@ -6,33 +6,48 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll } from "vitest";
 import { builtConsole } from "./console.ts";
 import { chosen } from "./people.ts";
-import { startTestServer, type TestServer } from "./server.ts";
+import { startTestServer, type TestServer, type TestServerOptions } from "./server.ts";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
+interface PageOptions extends BrowserContextOptions {
+  /** Runs before the page is loaded. */
+  readonly prepare?: (page: Page) => Promise<unknown>;
+}
+
 interface ConsolePages {
   readonly server: TestServer;
+  readonly origin: string;
+  /** Opens a page in a new context, in which nobody has signed in. */
+  openPage(path: string, options?: PageOptions): Promise<Page>;
   /** Opens a page in a new context and signs in there. */
-  open(email: string, path: string, options?: BrowserContextOptions): Promise<Page>;
+  open(email: string, path: string, options?: PageOptions): Promise<Page>;
 }
 
 /** One server and one browser for all tests of a file. */
-export function useConsolePages(): { readonly current: ConsolePages } {
+export function useConsolePages(options: TestServerOptions = {}): { readonly current: ConsolePages } {
   let server: (TestServer & AsyncDisposable) | undefined;
   let browser: Browser | undefined;
   let made: ConsolePages | undefined;
   beforeAll(async () => {
-    const started = await startTestServer({ console: await builtConsole() });
+    const started = await startTestServer({ console: await builtConsole(), ...options });
     server = started;
     const origin = `http://127.0.0.1:${await started.listen()}`;
     const launched = await launchBrowser();
     browser = launched;
+    const openPage: ConsolePages["openPage"] = async (path, { prepare, ...contextOptions } = {}) => {
+      const page = await (await launched.newContext({ reducedMotion: "reduce", ...contextOptions })).newPage();
+      page.setDefaultTimeout(60_000);
+      await prepare?.(page);
+      await page.goto(origin + path);
+      return page;
+    };
     made = {
       server: started,
-      open: async (email, path, options = {}) => {
-        const page = await (await launched.newContext({ reducedMotion: "reduce", ...options })).newPage();
-        page.setDefaultTimeout(60_000);
-        await page.goto(origin + path);
+      origin,
+      openPage,
+      open: async (email, path, pageOptions) => {
+        const page = await openPage(path, pageOptions);
         await signIn(page, email);
         await page.getByRole("navigation", { name: "Main navigation" }).waitFor({ state: "attached" });
         return page;

@@ -97,7 +97,7 @@ export interface TestServer {
   listen(): Promise<number>;
 }
 
-interface TestServerOptions {
+export interface TestServerOptions {
   /** Opens the pool of the server. Default: a direct one. The caller closes it. */
   readonly openDatabase?: (url: string) => Promise<Pick<TestDatabase, "database" | "pool">>;
   readonly limits?: Partial<Limits & ConnectionLimits>;
