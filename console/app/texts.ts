@@ -10,6 +10,7 @@ import { operatorTexts } from "./operatorTexts.ts";
 import { overviewTexts } from "./overviewTexts.ts";
 import { paletteTexts } from "./paletteTexts.ts";
 import { peopleTexts } from "./peopleTexts.ts";
+import { permissionTexts } from "./permissionTexts.ts";
 import { pictureTexts } from "./pictureTexts.ts";
 import { providerTexts } from "./providerTexts.ts";
 import { settingsTexts } from "./settingsTexts.ts";
@@ -29,6 +30,7 @@ export const texts = {
   ...overviewTexts,
   ...paletteTexts,
   ...peopleTexts,
+  ...permissionTexts,
   ...pictureTexts,
   ...providerTexts,
   ...settingsTexts,

@@ -1,43 +1,18 @@
 /** The console's charts in Chromium. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { launchBrowser } from "@sitewright/e2e/browser.ts";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { addAnalytics } from "../store/traffic/analytics.ts";
-import { builtConsole } from "./testing/console.ts";
-import { chosen, peopleOf } from "./testing/people.ts";
-import { startTestServer, type TestServer } from "./testing/server.ts";
+import { problemsOf, useConsolePages } from "./testing/consolePages.ts";
+import { peopleOf } from "./testing/people.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const hour = 3_600_000;
-let server: TestServer & AsyncDisposable;
-let browser: Browser;
-let origin: string;
-
-beforeAll(async () => {
-  server = await startTestServer({ console: await builtConsole() });
-  origin = `http://127.0.0.1:${await server.listen()}`;
-  browser = await launchBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
-});
-
-/** What axe objects to, with the elements. */
-function problemsOf(page: Page): Promise<unknown> {
-  const script =
-    "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))";
-  return page.evaluate(`${axe}; ${script}`);
-}
+const pages = useConsolePages();
 
 /** A site with requests in some of the last hours. Returns its id. */
 async function siteWithAnalytics(): Promise<string> {
-  const { siteId, liveId } = await server.addSiteWithEnvironment();
-  await server.database
+  const { addSiteWithEnvironment, database } = pages.current.server;
+  const { siteId, liveId } = await addSiteWithEnvironment();
+  await database
     .updateTable("environments")
     .set({ created_at: new Date(Date.now() - 40 * 24 * hour), disk_bytes: 52_000_000, disk_measured_at: new Date() })
     .where("id", "=", liveId)
@@ -58,22 +33,18 @@ async function siteWithAnalytics(): Promise<string> {
     return { run: randomUUID(), begins: thisHour - (index + 1) * hour, environments: { [liveId]: counts } };
   });
   await addAnalytics(
-    server.database,
+    database,
     minutes.filter((_, index) => index < 5 || index > 8),
   );
   return siteId;
 }
 
+const viewerOf = () => peopleOf({ current: pages.current.server }).add({ role: "viewer" });
+
 it("shows what was counted as charts and tables, with its gaps, for the period in the address", async () => {
-  const email = await peopleOf({ current: server }).add({ role: "viewer" });
+  const viewport = { width: 390, height: 844 };
   const siteId = await siteWithAnalytics();
-  const context = await browser.newContext({ reducedMotion: "reduce", viewport: { width: 390, height: 844 } });
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  await page.goto(`${origin}/sites/${siteId}?tab=analytics`);
-  await page.getByLabel("E-mail address").fill(email);
-  await page.getByLabel("Password", { exact: true }).fill(chosen);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  const page = await pages.current.open(await viewerOf(), `/sites/${siteId}?tab=analytics`, { viewport });
   const visits = page.getByRole("region", { name: "Visits", exact: true });
   await visits.getByText("112", { exact: true }).waitFor();
   await visits.getByRole("img", { name: "Visits, as a chart" }).waitFor();
@@ -98,11 +69,40 @@ it("shows what was counted as charts and tables, with its gaps, for the period i
   await page.reload();
   await visits.getByRole("img", { name: "Visits, as a chart" }).waitFor();
   expect(await page.getByRole("radio", { name: "30 days" }).isChecked()).toBe(true);
-  await page.goto(origin);
+  await page.goto(pages.current.origin);
   await page
     .getByRole("region", { name: "The last seven days" })
     .getByRole("img", { name: /^Visits by day/ })
     .waitFor();
   expect(await problemsOf(page)).toEqual([]);
-  await context.close();
+  await page.context().close();
 });
+
+it.each(["Asia/Kolkata", "Europe/Berlin", "America/St_Johns", "Pacific/Auckland"])(
+  "names the hours and days of a reader in %s as their own clock and calendar do",
+  async (timezoneId) => {
+    const siteId = await siteWithAnalytics();
+    const options = { timezoneId, locale: "en-GB" };
+    const page = await pages.current.open(await viewerOf(), `/sites/${siteId}?tab=analytics`, options);
+    const visits = page.getByRole("region", { name: "Visits", exact: true });
+    await visits.getByRole("button", { name: "Show as a table: Visits" }).click();
+    const lastRow = visits.getByRole("row").last();
+    const time = new Intl.DateTimeFormat("en-GB", { timeZone: timezoneId, hour: "numeric", minute: "2-digit" });
+    // The last hour is not shown before its first minute has been counted.
+    const [now, before] = [Date.now() - 90_000, Date.now() - 2 * 90_000].map((end) => time.format(end - (end % hour)));
+    await lastRow
+      .getByText(now ?? "")
+      .or(lastRow.getByText(before ?? ""))
+      .waitFor();
+    const answered = page.waitForResponse(/\/analytics\?.*step=day/);
+    await page.getByText("30 days", { exact: true }).click();
+    const { analytics } = await (await answered).json();
+    // A day begins within an hour of the reader's midnight.
+    const morning: number = analytics.steps.at(-1).begins_at + 4 * hour;
+    const day = new Intl.DateTimeFormat("en-GB", { timeZone: timezoneId, month: "short", day: "numeric" });
+    await lastRow.getByText(day.format(morning), { exact: true }).waitFor();
+    const names = await visits.getByRole("row").locator("td:first-child").allTextContents();
+    expect(new Set(names).size).toBe(names.length);
+    await page.context().close();
+  },
+);

@@ -1,42 +1,21 @@
 /** The console in Chromium, while others change what it shows. */
-import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import { sql } from "kysely";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { builtConsole } from "./testing/console.ts";
-import { chosen, peopleOf } from "./testing/people.ts";
-import { startTestServer, type TestServer } from "./testing/server.ts";
+import type { Page } from "playwright-core";
+import { expect, it, onTestFinished } from "vitest";
+import { signIn, useConsolePages } from "./testing/consolePages.ts";
+import { peopleOf } from "./testing/people.ts";
 
-let server: TestServer & AsyncDisposable;
-let browser: Browser;
-let origin: string;
-
-beforeAll(async () => {
-  server = await startTestServer({ console: await builtConsole() });
-  origin = `http://127.0.0.1:${await server.listen()}`;
-  browser = await launchBrowser();
-});
-
-afterAll(async () => {
-  await browser?.close();
-  await server?.[Symbol.asyncDispose]();
-});
+const pages = useConsolePages();
 
 const isStream = (request: { url(): string }): boolean => /\/events(\?|$)/.test(request.url());
 
 /** Signs in, and waits until the page follows events, or has been refused. `prepare` runs before. */
 async function openPage(path: string, prepare: (page: Page) => Promise<unknown> = async () => undefined) {
-  const email = await peopleOf({ current: server }).add({ role: "owner" });
-  const context = await browser.newContext();
-  onTestFinished(() => context.close());
-  const page = await context.newPage();
-  page.setDefaultTimeout(60_000);
-  await prepare(page);
-  await page.goto(origin + path);
-  await page.getByLabel("E-mail address").fill(email);
-  await page.getByLabel("Password", { exact: true }).fill(chosen);
+  const email = await peopleOf({ current: pages.current.server }).add({ role: "owner" });
+  const page = await pages.current.openPage(path, { prepare });
+  onTestFinished(() => page.context().close());
   const answered = page.waitForResponse(isStream);
-  await page.getByRole("button", { name: "Sign in" }).click();
+  await signIn(page, email);
   await page.getByRole("heading", { level: 1 }).waitFor();
   await answered;
   return { page, email };
@@ -44,15 +23,15 @@ async function openPage(path: string, prepare: (page: Page) => Promise<unknown> 
 
 /** Starts an operation on a new site. */
 async function startOperation(): Promise<string> {
-  const { liveId } = await server.addSiteWithEnvironment();
+  const { liveId } = await pages.current.server.addSiteWithEnvironment();
   const body = { environment_id: liveId };
-  return (await server.call("POST", "/v2/sites/tools/restart-php", { body })).body.operation_id;
+  return (await pages.current.server.call("POST", "/v2/sites/tools/restart-php", { body })).body.operation_id;
 }
 
 it("shows a site that was created with the API, without loading the page again", async () => {
   const { page } = await openPage("/sites");
   await page.evaluate("window.isSamePage = true");
-  await server.addSite({ display_name: "Created elsewhere" });
+  await pages.current.server.addSite({ display_name: "Created elsewhere" });
   await page.getByText("Created elsewhere").first().waitFor();
   expect(await page.evaluate("window.isSamePage")).toBe(true);
 });
@@ -67,10 +46,10 @@ it("shows the steps, the duration and the result of operations that others have 
   // The event has all of it: no list is answered any more.
   await page.route(/\/v2\/operations\?/, () => undefined);
   await sql`update operations set steps_total = 3, steps_done = 1, step = 'probe', started_at = now()
-    where id = ${operationId}`.execute(server.database);
+    where id = ${operationId}`.execute(pages.current.server.database);
   await row.getByText("probe").waitFor();
   await page.unrouteAll();
-  await server.fail(operationId, "PHP did not restart.");
+  await pages.current.server.fail(operationId, "PHP did not restart.");
   await row.getByText("PHP did not restart.").waitFor();
   await row.getByText("Failed").waitFor();
 });
@@ -78,7 +57,7 @@ it("shows the steps, the duration and the result of operations that others have 
 it("asks for the password as soon as the session has ended", async () => {
   const { page, email } = await openPage("/sites");
   const ended = sql`delete from api_keys k using users u where u.id = k.user_id and u.email = ${email}`;
-  await ended.execute(server.database);
+  await ended.execute(pages.current.server.database);
   await page.getByRole("dialog").getByText("session has ended").waitFor();
 });
 
@@ -90,7 +69,7 @@ it("looks for changes by itself if it gets no events", async () => {
   const operationId = await startOperation();
   const row = page.getByRole("dialog").getByRole("listitem").filter({ hasText: "Restarting PHP" }).first();
   await row.getByText("Running").waitFor();
-  await server.fail(operationId, "PHP did not restart.");
+  await pages.current.server.fail(operationId, "PHP did not restart.");
   await row.getByText("PHP did not restart.").waitFor();
 });
 
@@ -102,7 +81,7 @@ it("has no stream while it is in the background, and then continues", async () =
   const ended = page.waitForEvent("requestfailed", isStream);
   await show("hidden");
   await ended;
-  await server.addSite({ display_name: "Created meanwhile" });
+  await pages.current.server.addSite({ display_name: "Created meanwhile" });
   await show("visible");
   await page.getByText("Created meanwhile").first().waitFor();
 });

@@ -109,8 +109,9 @@ function Vulnerable({ vulnerability }: { readonly vulnerability: Schemas["Vulner
         </Text>
       </Stack>
       <ButtonLink
-        to="/sites"
-        search={{ search: environment.site_display_name }}
+        to="/sites/$siteId"
+        params={{ siteId: environment.site_id }}
+        search={{ environment: environment.id, tab: "updates" }}
         variant="default"
         size="compact-sm"
         aria-label={`${texts.home.openSite}: ${environment.site_display_name}`}

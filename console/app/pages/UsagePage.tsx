@@ -1,7 +1,7 @@
 import { Badge, Group, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Schemas } from "../api/client.ts";
-import { useSignedIn } from "../api/session.ts";
+import { may, useSignedIn } from "../api/session.ts";
 import { companyLimitsQuery, usageQuery } from "../api/usage.ts";
 import { sizeText } from "../formats.ts";
 import { decimalText } from "../numberFormats.ts";
@@ -17,14 +17,16 @@ const megabyte = 1_000_000;
 
 /** What the company may use, and what each environment has used. */
 export function UsagePage() {
-  const company = useSignedIn()?.company.id ?? "";
-  const limits = useQuery(companyLimitsQuery(company));
+  const session = useSignedIn();
+  const company = session?.company.id ?? "";
+  const seesLimits = may(session, "see_limits");
+  const limits = useQuery({ ...companyLimitsQuery(company), enabled: seesLimits });
   const usage = useQuery(usageQuery(company));
   return (
     <Page title={at.title}>
       <Card title={at.limits}>
-        <Text size="sm">{at.limitsHint}</Text>
-        <Loaded query={limits}>{(found) => <Limits {...found} />}</Loaded>
+        <Text size="sm">{seesLimits ? at.limitsHint : texts.needs.seeLimits}</Text>
+        {seesLimits && <Loaded query={limits}>{(found) => <Limits {...found} />}</Loaded>}
       </Card>
       <Card title={at.usage}>
         <Text size="sm">{at.usageHint}</Text>

@@ -6,7 +6,7 @@ import { useState } from "react";
 import { answerOf, api } from "../../api/client.ts";
 import { type FleetPackage, fleetQuery } from "../../api/fleet.ts";
 import type { PackageKind } from "../../api/packages.ts";
-import { mayChange, useSignedIn } from "../../api/session.ts";
+import { may, useSignedIn } from "../../api/session.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { CurlButton } from "../../parts/CurlButton.tsx";
 import { DataTable } from "../../parts/DataTable.tsx";
@@ -26,7 +26,7 @@ export function FleetPackages({ kind }: { readonly kind: PackageKind }) {
   const company = session?.company.id ?? "";
   const packages = useQuery({ ...fleetQuery(company, kind, sought), placeholderData: keepPreviousData });
   const [chosen, choose] = useState<FleetPackage | null>(null);
-  const forbidden = mayChange(session) ? null : texts.needsRole;
+  const forbidden = may(session, "manage_rollouts") ? null : texts.needs.manageRollouts;
   return (
     <Stack>
       <TextInput

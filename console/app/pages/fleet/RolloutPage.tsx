@@ -2,7 +2,7 @@ import { Badge, Group, Table, Text } from "@mantine/core";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { answerOf, api, type Schemas } from "../../api/client.ts";
 import { isUnderWay, rolloutQuery } from "../../api/fleet.ts";
-import { mayChange, useSignedIn } from "../../api/session.ts";
+import { may, useSignedIn } from "../../api/session.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { TextLink } from "../../parts/ButtonLink.tsx";
 import { DataTable } from "../../parts/DataTable.tsx";
@@ -43,7 +43,7 @@ export function RolloutPage({ rolloutId }: { readonly rolloutId: string }) {
 
 function Cancel({ company, rolloutId }: { readonly company: string; readonly rolloutId: string }) {
   const client = useQueryClient();
-  const reason = mayChange(useSignedIn()) ? null : texts.needsRole;
+  const reason = may(useSignedIn(), "manage_rollouts") ? null : texts.needs.manageRollouts;
   const cancel = useMutation({
     mutationFn: () => {
       const params = { path: { id: company, rollout_id: rolloutId } };
@@ -70,7 +70,14 @@ function ItemRow({ item }: { readonly item: Rollout["environments"][number] }) {
   return (
     <Table.Tr>
       <Table.Td>
-        {item.site_display_name}, {item.display_name}
+        <TextLink
+          to="/sites/$siteId"
+          params={{ siteId: item.site_id }}
+          search={{ environment: item.id, tab: "updates" }}
+          size="sm"
+        >
+          {`${item.site_display_name}, ${item.display_name}`}
+        </TextLink>
         {item.is_canary && ` (${at.first})`}
       </Table.Td>
       <Table.Td>

@@ -1,7 +1,7 @@
 import { Badge, Table } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type RolloutSummary, rolloutsQuery } from "../../api/fleet.ts";
-import { useSignedIn } from "../../api/session.ts";
+import { may, useSignedIn } from "../../api/session.ts";
 import { dateText } from "../../formats.ts";
 import { ButtonLink } from "../../parts/ButtonLink.tsx";
 import { DataTable } from "../../parts/DataTable.tsx";
@@ -13,7 +13,10 @@ const at = texts.fleet;
 
 /** Updates of one plugin or theme in many environments. */
 export function Rollouts() {
-  const rollouts = useQuery(rolloutsQuery(useSignedIn()?.company.id ?? ""));
+  const session = useSignedIn();
+  const seesThem = may(session, "see_rollouts");
+  const rollouts = useQuery({ ...rolloutsQuery(session?.company.id ?? ""), enabled: seesThem });
+  if (!seesThem) return <EmptyState title={at.noRollouts} hint={texts.needs.seeRollouts} />;
   return (
     <Loaded query={rollouts}>
       {(found) =>

@@ -1,8 +1,10 @@
 import { Anchor, Badge, Group, Paper, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
+import { Fragment } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { useSignedIn } from "../../api/session.ts";
 import { vulnerabilitiesQuery } from "../../api/sites.ts";
+import { TextLink } from "../../parts/ButtonLink.tsx";
 import { EmptyState } from "../../parts/EmptyState.tsx";
 import { Loaded } from "../../parts/Failure.tsx";
 import { Notice } from "../../parts/Notice.tsx";
@@ -49,7 +51,20 @@ function Vulnerability({ vulnerability }: { readonly vulnerability: Schemas["Vul
         {at.affected(name, affected)}. {patched === null ? at.notPatched : at.patched(patched)}.
       </Text>
       <Text size="sm" c="dimmed">
-        {environments.map((each) => `${each.site_display_name}, ${each.display_name} (${each.version})`).join("; ")}
+        {environments.map((each, index) => (
+          <Fragment key={each.id}>
+            {index > 0 && "; "}
+            <TextLink
+              to="/sites/$siteId"
+              params={{ siteId: each.site_id }}
+              search={{ environment: each.id, tab: "updates" }}
+              size="sm"
+            >
+              {`${each.site_display_name}, ${each.display_name}`}
+            </TextLink>
+            {` (${each.version})`}
+          </Fragment>
+        ))}
       </Text>
       {reference !== null && (
         <Anchor href={reference} target="_blank" rel="noreferrer" size="sm">

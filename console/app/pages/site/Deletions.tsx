@@ -1,7 +1,7 @@
 import { Checkbox, Group, PasswordInput } from "@mantine/core";
 import { useState } from "react";
 import { answerOf, api, type Schemas } from "../../api/client.ts";
-import { mayChange, useSignedIn } from "../../api/session.ts";
+import { may, mayChange, useSignedIn } from "../../api/session.ts";
 import { ActionButton } from "../../parts/ActionButton.tsx";
 import { Card } from "../../parts/Card.tsx";
 import { ConfirmDialog } from "../../parts/ConfirmDialog.tsx";
@@ -14,7 +14,8 @@ const at = texts.environments;
 /** Deletes the environment or the site, or resets the site to a new WordPress. */
 export function Deletions({ siteId, siteName, environment, environments }: TabProps) {
   const [chosen, choose] = useState<"environment" | "site" | "reset" | null>(null);
-  const forbidden = mayChange(useSignedIn()) ? null : texts.needsRole;
+  const session = useSignedIn();
+  const forbidden = mayChange(session) ? null : texts.needsRole;
   const isNeeded = environment.name === "live" && environments.length > 1;
   const close = () => choose(null);
   return (
@@ -27,7 +28,11 @@ export function Deletions({ siteId, siteName, environment, environments }: TabPr
         >
           {at.deleteEnvironment(environment.display_name)}
         </ActionButton>
-        <ActionButton variant="default" reason={forbidden} onClick={() => choose("site")}>
+        <ActionButton
+          variant="default"
+          reason={may(session, "delete_sites") ? null : texts.needs.deleteSites}
+          onClick={() => choose("site")}
+        >
           {at.deleteSite}
         </ActionButton>
         <ActionButton variant="default" reason={forbidden} onClick={() => choose("reset")}>

@@ -65,9 +65,9 @@ export function BulkBar({ company, filter, total, selection, select }: BulkBarPr
 
 function ActionMenu({ choose }: { readonly choose: (name: BulkName) => void }) {
   const session = useSignedIn();
-  const isAdmin = may(session, "manage_labels");
   const reasonFor = (name: BulkName): string | null => {
-    if (name === "addLabel" || name === "removeLabel" || name === "deleteSites") return isAdmin ? null : at.needsAdmin;
+    if (name === "addLabel" || name === "removeLabel") return may(session, "manage_labels") ? null : at.needsAdmin;
+    if (name === "deleteSites") return may(session, "delete_sites") ? null : texts.needs.deleteSites;
     return mayChange(session) ? null : texts.needsRole;
   };
   return (

@@ -1,6 +1,7 @@
 import { Checkbox, NumberInput, Text } from "@mantine/core";
 import { useState } from "react";
 import { answerOf, api } from "../../../api/client.ts";
+import { may, useSignedIn } from "../../../api/session.ts";
 import type { Settings } from "../../../api/settings.ts";
 import { sizeText } from "../../../formats.ts";
 import { Notice } from "../../../parts/Notice.tsx";
@@ -47,9 +48,11 @@ function TimeAndDisk({ environmentId, limits: { limits, bounds, use } }: LimitsP
     done: ({ operation_id: id }) => follow(id),
   });
   const { minimum, maximum } = bounds.request_seconds;
+  const mayChangeLimits = may(useSignedIn(), "change_limits");
   return (
     <SettingForm
       title={at.limits}
+      reason={mayChangeLimits ? null : texts.needs.changeLimits}
       submit={submit}
       isSending={isSending}
       isSaved={false}

@@ -17,13 +17,25 @@ interface SettingFormProps {
   /** Whether the values have been saved. */
   readonly isSaved: boolean;
   readonly error: Error | null;
+  /** Why it can't be saved. Null: it can. Default: by whether the person may change sites. */
+  readonly reason?: string | null;
   readonly request: ComponentProps<typeof CurlButton>;
   /** Fields. */
   readonly children: ReactNode;
 }
 
-export function SettingForm({ title, submit, isSending, isSaved, error, request, children }: SettingFormProps) {
-  const reason = mayChange(useSignedIn()) ? null : texts.needsRole;
+export function SettingForm({
+  title,
+  submit,
+  isSending,
+  isSaved,
+  error,
+  request,
+  children,
+  ...rest
+}: SettingFormProps) {
+  const usual = mayChange(useSignedIn()) ? null : texts.needsRole;
+  const { reason = usual } = rest;
   return (
     <Card title={title} maxWidth={720}>
       <form onSubmit={submit} noValidate>
