@@ -67,7 +67,6 @@ export const companyTexts = {
     name: "Name",
     newest: "Newest version",
     environments: "Environments",
-    updates: "Updates",
     noPackages: "No environment has any",
     noPackagesHint: "They appear when they are installed on a site.",
     noMatch: (search: string) => `No name contains “${search}”`,

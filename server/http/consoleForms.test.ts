@@ -15,7 +15,6 @@ const exceptions: Readonly<Record<string, string>> = {
   "pages/provider/ProofForm.tsx": "It starts a session; programs use API keys.",
   "pages/ForgottenPasswordPage.tsx": "It is for people who can't sign in; programs use API keys.",
   "pages/PasswordResetPage.tsx": "The mailed link takes the place of a key.",
-  "pages/sites/BulkDialog.tsx": "It sends a request for each site, and hence many.",
   "pages/InvitationPage.tsx": "The link in an invitation takes the place of a key.",
 };
 

@@ -1,4 +1,5 @@
 /** What the console shows about operations and updates, in Chromium. */
+import { endOperation } from "@sitewright/server/store/operations.ts";
 import {
   activateReading,
   addAdvisoryRanges,
@@ -22,7 +23,9 @@ it("leads from an operation to its site only while the site exists", async () =>
   const { siteId, liveId } = await server.addSiteWithEnvironment();
   const restart = await server.call("POST", "/v2/sites/tools/restart-php", { body: { environment_id: liveId } });
   const operationId: string = restart.body.operation_id;
-  await server.succeed(operationId);
+  await server.database
+    .transaction()
+    .execute((transaction) => endOperation(transaction, operationId, { state: "succeeded", result: null }));
   const page = await pages.current.open(await ownerOf(), pathOf(operationId));
   await page.getByRole("link", { name: "Manage the site" }).waitFor();
   await server.deleteSite(siteId);

@@ -51,6 +51,7 @@ it("creates a label, adds it to several sites at once, and filters by it", async
   await page.getByText("0 sites").waitFor();
   await page.getByRole("link", { name: "Sites", exact: true }).click();
   await page.getByLabel("Search by name").fill("label");
+  await page.waitForURL(/search=label$/);
   await page.getByText("3 sites", { exact: true }).waitFor();
   await page.getByLabel("Select Label one").check();
   await page.getByLabel("Select Label two").check();

@@ -3,7 +3,7 @@ import { Paper, UnstyledButton, VisuallyHidden } from "@mantine/core";
 import { useMediaQuery } from "@mantine/hooks";
 import { useQueries } from "@tanstack/react-query";
 import { useWindowVirtualizer } from "@tanstack/react-virtual";
-import { useRef } from "react";
+import { useEffect, useRef } from "react";
 import {
   changedFilter,
   type Order,
@@ -37,12 +37,11 @@ export function SiteTable({ filter, show, ...rest }: SiteTableProps) {
   return (
     <Paper withBorder component="table" aria-label={at.list} aria-rowcount={rest.total + 1} className="site-table">
       <Header filter={filter} show={show} />
-      <Rows key={rowHeight} rowHeight={rowHeight} filter={filter} {...rest} />
+      <Rows rowHeight={rowHeight} filter={filter} {...rest} />
     </Paper>
   );
 }
 
-/** `rowHeight`: never changes. */
 function Rows({
   company,
   filter,
@@ -58,6 +57,8 @@ function Rows({
     overscan: 8,
     scrollMargin: list.current?.offsetTop ?? 0,
   });
+  // The rows stay, and with them a dialog that one of them has opened.
+  useEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
   const rows = virtualizer.getVirtualItems();
   const pages = [...new Set(rows.map(({ index }) => Math.floor(index / pageLength)))];
   const found = useQueries({ queries: pages.map((page) => overviewPage(company, filter, page)) });
