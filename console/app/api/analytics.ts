@@ -26,6 +26,7 @@ const refreshMilliseconds = 30_000;
 /** Until a minute is over, and has certainly been collected. */
 const delayMilliseconds = 90_000;
 
+/** With the range that the numbers are of: those of the last one stay until others have come. */
 export const analyticsQuery = (environmentId: string, range: AnalyticsRange) =>
   queryOptions({
     queryKey: ["analytics", environmentId, range],
@@ -34,7 +35,8 @@ export const analyticsQuery = (environmentId: string, range: AnalyticsRange) =>
       const to = Date.now() - delayMilliseconds;
       const query = { from: to - milliseconds, to, step, time_zone: timeZoneAt(new Date()) };
       const params = { path: { env_id: environmentId }, query };
-      return (await answerOf(api.GET("/sites/environments/{env_id}/analytics", { params, signal }))).analytics;
+      const { analytics } = await answerOf(api.GET("/sites/environments/{env_id}/analytics", { params, signal }));
+      return { analytics, range };
     },
     refetchInterval: refreshMilliseconds,
     placeholderData: keepPreviousData,

@@ -58,7 +58,11 @@ function Rows({
     scrollMargin: list.current?.offsetTop ?? 0,
   });
   // The rows stay, and with them a dialog that one of them has opened.
-  useEffect(() => virtualizer.measure(), [virtualizer, rowHeight]);
+  const measured = useRef(rowHeight);
+  useEffect(() => {
+    if (measured.current !== rowHeight) virtualizer.measure();
+    measured.current = rowHeight;
+  }, [virtualizer, rowHeight]);
   const rows = virtualizer.getVirtualItems();
   const pages = [...new Set(rows.map(({ index }) => Math.floor(index / pageLength)))];
   const found = useQueries({ queries: pages.map((page) => overviewPage(company, filter, page)) });

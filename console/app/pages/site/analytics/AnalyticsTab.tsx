@@ -41,9 +41,7 @@ export function AnalyticsTab({ siteId, environment }: TabProps) {
           {at.zone(zoneName())}
         </Text>
       </Group>
-      <Loaded query={analytics}>
-        {(loaded) => <Figures analytics={loaded} range={range} address={environment.address} />}
-      </Loaded>
+      <Loaded query={analytics}>{(loaded) => <Figures {...loaded} address={environment.address} />}</Loaded>
     </Stack>
   );
 }

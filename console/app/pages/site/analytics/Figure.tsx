@@ -67,8 +67,8 @@ export function Figure({ title, method, totals, children, ...chart }: FigureProp
 function StepTable({ title, series, points, format }: Pick<FigureProps, "title" | "series" | "points" | "format">) {
   return (
     <DataTable label={title} columns={[at.time, ...series.map(({ label }) => label)]} minWidth={320} maxHeight={260}>
-      {points.map(({ time, values }) => (
-        <Table.Tr key={time}>
+      {points.map(({ time, begins, values }) => (
+        <Table.Tr key={begins}>
           <Table.Td>{time}</Table.Td>
           {series.map(({ key }) => (
             <Table.Td key={key}>{values === null ? at.gap : textOf(values[key], format, "–")}</Table.Td>

@@ -18,6 +18,9 @@ export interface Series {
 }
 
 export interface ChartPoint {
+  /** Milliseconds since 1970. */
+  readonly begins: number;
+  /** The same in words. When clocks are put back, an hour's words come twice. */
   readonly time: string;
   /** By key of the series. Null: not measured. */
   readonly values: Readonly<Record<string, number | null>> | null;

@@ -26,6 +26,7 @@ const counts = { kind: "bars", format: numberText, formatAxis: compactText } as 
 /** Returns the points with these values, or without if they were not measured. */
 const pointsOf = ({ analytics, range }: FiguresProps, valuesOf: (figures: Figures) => Values): readonly ChartPoint[] =>
   analytics.steps.map(({ begins_at: begins, figures }) => ({
+    begins,
     time: stepText(range, begins),
     values: figures === null ? null : valuesOf(figures),
   }));
@@ -152,7 +153,11 @@ export function DiskFigure({ analytics, range }: FiguresProps) {
       method={at.disk.method}
       series={[series("bytes", at.disk.bytes, "indigo-5")]}
       totals={{ bytes: last?.disk_bytes ?? null }}
-      points={analytics.steps.map((step) => ({ time: stepText(range, step.begins_at), values: valuesOf(step) }))}
+      points={analytics.steps.map((step) => ({
+        begins: step.begins_at,
+        time: stepText(range, step.begins_at),
+        values: valuesOf(step),
+      }))}
       kind="lines"
       format={sizeText}
       formatAxis={sizeText}
