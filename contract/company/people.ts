@@ -24,6 +24,15 @@ export const chosenSiteIds = nullable(
   }),
 );
 
+/** The same of somebody who may have no sites already, such as after theirs have been deleted. */
+export const changedSiteIds = nullable(
+  Type.Array(uuid("Id of a site."), {
+    maxItems: 1_000,
+    description:
+      "The only sites that the user can see and change; empty: none but those of `label_ids`. Null: all, as owners and admins have.",
+  }),
+);
+
 export const labelIds = nullable(
   Type.Array(uuid("Id of a label."), {
     description:

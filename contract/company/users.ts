@@ -3,7 +3,7 @@ import { Type } from "typebox";
 import { endpoint, result } from "../endpoint.ts";
 import { dateTime, nullable, uuid } from "../schema.ts";
 import { LabelBrief } from "../sites/labels.ts";
-import { chosenLabelIds, chosenSiteIds, labelIds, role, siteIds } from "./people.ts";
+import { changedSiteIds, chosenLabelIds, labelIds, role, siteIds } from "./people.ts";
 
 const User = Type.Object(
   {
@@ -74,7 +74,7 @@ export const changeUser = endpoint({
     "In force when this call returns, also for the user's sessions and API keys. Only owners can change owners, or make somebody one.",
   params: userOfCompany,
   body: Type.Object(
-    { role, site_ids: chosenSiteIds, label_ids: Type.Optional(chosenLabelIds) },
+    { role, site_ids: changedSiteIds, label_ids: Type.Optional(chosenLabelIds) },
     { title: "UserChange" },
   ),
   responses: { 200: result(["user"], "The user.", User) },

@@ -48,7 +48,7 @@ export function ActivityPage({ category }: { readonly category: ActivityCategory
   const log = useInfiniteQuery(activityQuery(company, category));
   const entries = log.data?.pages.flat() ?? [];
   return (
-    <Page title={at.title} actions={<ActivityExport company={company} />}>
+    <Page title={at.title} actions={<ActivityExport company={company} category={category} />}>
       <Select
         label={at.category}
         maw={320}
@@ -87,16 +87,22 @@ export function ActivityPage({ category }: { readonly category: ActivityCategory
   );
 }
 
-/** Links to files with all entries. */
-function ActivityExport({ company }: { readonly company: string }) {
+interface ActivityExportProps {
+  readonly company: string;
+  readonly category: ActivityCategory | undefined;
+}
+
+/** Links to files with all entries that the page is about. */
+function ActivityExport({ company, category }: ActivityExportProps) {
   const path: keyof paths = "/company/{id}/activity-logs/export";
   const address = `/v2${path.replace("{id}", company)}`;
+  const queryOf = (format: string) => new URLSearchParams({ format, ...(category !== undefined && { category }) });
   return (
     <>
-      <Anchor href={`${address}?format=csv`} download size="sm">
+      <Anchor href={`${address}?${queryOf("csv")}`} download size="sm">
         {words.csv}
       </Anchor>
-      <Anchor href={`${address}?format=jsonl`} download size="sm">
+      <Anchor href={`${address}?${queryOf("jsonl")}`} download size="sm">
         {words.jsonLines}
       </Anchor>
     </>

@@ -85,3 +85,21 @@ it("keeps that somebody has no sites when only their role is changed", async () 
   expect((await people.call(session, "GET", "/sites")).body.company.sites).toEqual([]);
   await page.context().close();
 });
+
+it("keeps the labels of somebody who has no other sites when only their role is changed", async () => {
+  const { server, open } = pages.current;
+  const path = `/v2/company/${server.company.company_id}/labels`;
+  const { label } = (await server.call("POST", path, { body: { name: "Client A" } })).body;
+  const people = peopleOf({ current: server });
+  const email = await people.add({ role: "viewer", siteIds: [], labelIds: [label.id] });
+  const page = await open(await people.add({ role: "owner" }), "/people");
+  const row = page.getByRole("listitem").filter({ hasText: email });
+  await row.getByRole("button", { name: "Change the role and sites" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("combobox", { name: "Role" }).click();
+  await page.getByRole("option", { name: "Developer" }).click();
+  await dialog.getByRole("button", { name: "Save" }).click();
+  await row.getByText("Developer", { exact: true }).waitFor();
+  await row.getByText("Only sites labelled Client A").waitFor();
+  await page.context().close();
+});

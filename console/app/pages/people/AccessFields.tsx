@@ -19,11 +19,11 @@ export interface AccessValues extends Record<string, unknown> {
 }
 
 /** The same as the API wants it. Somebody without all sites, and without any site or label, sees no site. */
-export const accessOf = ({ role, has_all_sites: hasAll, site_ids: sites, label_ids: labels }: AccessValues) => ({
-  role,
-  site_ids: hasAll ? null : [...sites],
-  label_ids: hasAll || labels.length === 0 ? null : [...labels],
-});
+export function accessOf({ role, has_all_sites: hasAll, site_ids: sites, label_ids: labels }: AccessValues) {
+  if (hasAll) return { role, site_ids: null, label_ids: null };
+  if (labels.length === 0) return { role, site_ids: [...sites], label_ids: null };
+  return { role, site_ids: sites.length === 0 ? null : [...sites], label_ids: [...labels] };
+}
 
 /** Refusals, and the fields that they are about. */
 export const accessRefusals = {
