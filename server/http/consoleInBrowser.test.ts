@@ -100,6 +100,23 @@ it("shows the API's errors next to their fields, and follows an accepted site", 
   await page.context().close();
 });
 
+it("says why a link for a new password, or passkeys, can't be used now, and tries again", async () => {
+  const broken = { status: 500, json: { message: "This answer is broken." } };
+  const page = await pages.current.openPage("/password-reset#sp_nothing", {
+    prepare: (opened) => opened.route(/password-resets\/check|sign-in-options/, (route) => route.fulfill(broken)),
+  });
+  await page.getByText("This answer is broken.").waitFor();
+  await page.goto(`${pages.current.origin}/sign-in`);
+  await page.getByRole("alert").getByText("This answer is broken.").waitFor();
+  await page.unrouteAll();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("This answer is broken.").first().waitFor({ state: "detached" });
+  await page.goto(`${pages.current.origin}/password-reset#sp_nothing`);
+  await page.getByRole("button", { name: "Try again" }).waitFor();
+  await page.getByRole("link", { name: "Ask for a new link" }).waitFor();
+  await page.context().close();
+});
+
 it("adds, tests and removes a redirect, and shows the API's errors next to its fields", async () => {
   const siteId = await pages.current.server.addSite();
   const page = await pages.current.open(await personOf("developer"), `/sites/${siteId}?tab=redirects`);

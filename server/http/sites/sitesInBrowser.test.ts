@@ -143,6 +143,33 @@ it("finds pages, sites and the page's actions with the keyboard", async () => {
   await page.context().close();
 });
 
+it("finds no sites of an earlier search while a new one runs, and says why it failed", async () => {
+  const { server, open } = pages.current;
+  await server.addSite({ display_name: "Searched earlier" });
+  const page = await open(await personOf(), "/account");
+  await page.keyboard.press("Control+k");
+  const field = page.getByRole("combobox", { name: "Search pages, sites and actions" });
+  await field.fill("searched");
+  const earlier = page.getByRole("option", { name: "Searched earlier" });
+  await earlier.waitFor();
+  const search = /\/v2\/sites\?.*search=searched(%20|\+)e/;
+  let fail: (() => Promise<void>) | undefined;
+  await page.route(search, (route) => {
+    fail = () => route.fulfill({ status: 500, json: { message: "The search is broken." } });
+  });
+  await field.fill("searched e");
+  await page.getByText("Searching the sites").first().waitFor();
+  expect(await earlier.count()).toBe(0);
+  await expect.poll(() => fail).toBeDefined();
+  await fail?.();
+  await page.getByText("The search is broken.").waitFor();
+  expect(await earlier.count()).toBe(0);
+  await page.unroute(search);
+  await page.getByRole("dialog").getByRole("button", { name: "Try again" }).click();
+  await earlier.waitFor();
+  await page.context().close();
+});
+
 it.each(sizes)("has nothing that axe objects to at $width pixels, also in dialogs", async (viewport) => {
   const { server, open } = pages.current;
   const siteId = await server.addSite({ display_name: `Wide ${viewport.width}` });
