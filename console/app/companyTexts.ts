@@ -1,4 +1,13 @@
 /** Texts of pages about the whole company: DNS zones and the fleet. */
+
+/** Number of environments in each state of a rollout. */
+interface RolloutCounts {
+  readonly updated: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly total: number;
+}
+
 export const companyTexts = {
   dns: {
     title: "DNS",
@@ -67,6 +76,7 @@ export const companyTexts = {
     name: "Name",
     newest: "Newest version",
     environments: "Environments",
+    updates: "To update",
     noPackages: "No environment has any",
     noPackagesHint: "They appear when they are installed on a site.",
     noMatch: (search: string) => `No name contains “${search}”`,
@@ -94,18 +104,22 @@ export const companyTexts = {
     noRolloutsHint: "Start one under Plugins or Themes. It updates one of them in many environments.",
     state: "State",
     states: { running: "Running", stopped: "Stopped after failures", cancelled: "Cancelled", ended: "Ended" },
-    began: "Began",
-    progress: "Progress",
-    counts: (done: number, failed: number, total: number) => `${done} of ${total} updated, ${failed} failed`,
+    began: (date: string) => `Began ${date}`,
+    counts: ({ updated, failed, skipped, total }: RolloutCounts) =>
+      `${updated} of ${total} updated, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
     show: "Show",
     showNamed: (name: string) => `Show the rollout of ${name}`,
     rolloutTitle: (name: string, version: string | null) =>
       version === null ? `Rollout of ${name}` : `Rollout of ${name} ${version}`,
     cancel: "Cancel the rollout",
     cancelHint: "Updates that have begun finish.",
+    finishing: "The updates that have begun finish.",
+    undoHint: "An update is undone with the backup that was made before it.",
+    undo: "Backups",
+    undoNamed: (site: string) => `Backups of ${site}`,
     site: "Site",
     itemStates: { waiting: "Waiting", running: "Updating", updated: "Updated", failed: "Failed", skipped: "Skipped" },
-    operation: "Operation",
+    actions: "Operation and backups",
     first: "first",
   },
 } as const;

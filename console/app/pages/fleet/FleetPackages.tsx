@@ -45,7 +45,11 @@ export function FleetPackages({ kind }: { readonly kind: PackageKind }) {
               {...(sought === "" && { hint: at.noPackagesHint })}
             />
           ) : (
-            <DataTable label={at.tabs[kind]} columns={[at.name, at.newest, at.environments]} actions={at.rollOut}>
+            <DataTable
+              label={at.tabs[kind]}
+              columns={[at.name, at.newest, at.environments, at.updates]}
+              actions={at.rollOut}
+            >
               {found.map((item) => (
                 <PackageRow key={item.name} item={item} reason={forbidden} choose={() => choose(item)} />
               ))}
@@ -75,6 +79,7 @@ function PackageRow({ item, reason, choose }: PackageRowProps) {
         </Group>
       </Table.Td>
       <Table.Td>{item.environment_count}</Table.Td>
+      <Table.Td>{item.update_count}</Table.Td>
       <Table.Td ta="right">
         <ActionButton
           size="compact-sm"

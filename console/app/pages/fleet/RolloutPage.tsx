@@ -27,9 +27,19 @@ export function RolloutPage({ rolloutId }: { readonly rolloutId: string }) {
             <Group>
               <RolloutState state={found.state} />
               <Text role="status">{progressText(found)}</Text>
-              {isUnderWay(found) && <Cancel company={company} rolloutId={rolloutId} />}
+              {isUnderWay(found) && found.state === "running" && <Cancel company={company} rolloutId={rolloutId} />}
+              {isUnderWay(found) && found.state !== "running" && (
+                <Text size="sm" c="dimmed">
+                  {at.finishing}
+                </Text>
+              )}
             </Group>
-            <DataTable label={at.environments} columns={[at.site, at.state, at.operation]}>
+            {found.counts.updated > 0 && (
+              <Text size="sm" c="dimmed">
+                {at.undoHint}
+              </Text>
+            )}
+            <DataTable label={at.environments} columns={[at.site, at.state]} actions={at.actions} minWidth={300}>
               {found.environments.map((item) => (
                 <ItemRow key={item.id} item={item} />
               ))}
@@ -84,14 +94,31 @@ function ItemRow({ item }: { readonly item: Rollout["environments"][number] }) {
         <Badge variant="light" miw="max-content" color={colors[item.state]}>
           {at.itemStates[item.state]}
         </Badge>
-        {item.reason !== null && <Text size="xs">{item.reason}</Text>}
+        {item.reason !== null && (
+          <Text size="xs" style={{ overflowWrap: "anywhere" }}>
+            {item.reason}
+          </Text>
+        )}
       </Table.Td>
       <Table.Td>
-        {item.operation_id !== null && (
-          <TextLink to="/operations/$operationId" params={{ operationId: item.operation_id }} size="sm">
-            {at.show}
-          </TextLink>
-        )}
+        <Group gap="xs" justify="end">
+          {item.operation_id !== null && (
+            <TextLink to="/operations/$operationId" params={{ operationId: item.operation_id }} size="sm">
+              {at.show}
+            </TextLink>
+          )}
+          {item.state === "updated" && (
+            <TextLink
+              to="/sites/$siteId"
+              params={{ siteId: item.site_id }}
+              search={{ environment: item.id, tab: "backups" }}
+              size="sm"
+              aria-label={at.undoNamed(item.site_display_name)}
+            >
+              {at.undo}
+            </TextLink>
+          )}
+        </Group>
       </Table.Td>
     </Table.Tr>
   );

@@ -1,4 +1,4 @@
-import { Badge, Table } from "@mantine/core";
+import { Badge, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type RolloutSummary, rolloutsQuery } from "../../api/fleet.ts";
 import { may, useSignedIn } from "../../api/session.ts";
@@ -23,17 +23,19 @@ export function Rollouts() {
         found.length === 0 ? (
           <EmptyState title={at.noRollouts} hint={at.noRolloutsHint} />
         ) : (
-          <DataTable label={at.rollouts} columns={[at.name, at.state, at.progress, at.began]} actions={at.show}>
+          <DataTable label={at.rollouts} columns={[at.name, at.state]} actions={at.show} minWidth={300}>
             {found.map((rollout) => (
               <Table.Tr key={rollout.id}>
                 <Table.Td>
                   {rollout.name} {rollout.update_version}
+                  <Text size="xs" c="dimmed">
+                    {at.began(dateText(rollout.created_at))}
+                  </Text>
                 </Table.Td>
                 <Table.Td>
                   <RolloutState state={rollout.state} />
+                  <Text size="xs">{progressText(rollout)}</Text>
                 </Table.Td>
-                <Table.Td>{progressText(rollout)}</Table.Td>
-                <Table.Td>{dateText(rollout.created_at)}</Table.Td>
                 <Table.Td ta="right">
                   <ButtonLink
                     to="/rollouts/$rolloutId"
@@ -66,5 +68,5 @@ export function RolloutState({ state }: Pick<RolloutSummary, "state">) {
 
 export function progressText({ counts }: Pick<RolloutSummary, "counts">): string {
   const total = counts.waiting + counts.running + counts.updated + counts.failed + counts.skipped;
-  return at.counts(counts.updated, counts.failed, total);
+  return at.counts({ ...counts, total });
 }
