@@ -103,7 +103,7 @@ export const companyTexts = {
     noRollouts: "There are no rollouts",
     noRolloutsHint: "Start one under Plugins or Themes. It updates one of them in many environments.",
     state: "State",
-    states: { running: "Running", stopped: "Stopped after failures", cancelled: "Cancelled", ended: "Ended" },
+    states: { running: "Running", stopped: "Stopped", cancelled: "Cancelled", ended: "Ended" },
     began: (date: string) => `Began ${date}`,
     counts: ({ updated, failed, skipped, total }: RolloutCounts) =>
       `${updated} of ${total} updated, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`,
@@ -113,7 +113,7 @@ export const companyTexts = {
       version === null ? `Rollout of ${name}` : `Rollout of ${name} ${version}`,
     cancel: "Cancel the rollout",
     cancelHint: "Updates that have begun finish.",
-    finishing: "The updates that have begun finish.",
+    finishing: "Updates that had begun are finishing.",
     undoHint: "An update is undone with the backup that was made before it.",
     undo: "Backups",
     undoNamed: (site: string) => `Backups of ${site}`,

@@ -101,7 +101,7 @@ function ItemRow({ item }: { readonly item: Rollout["environments"][number] }) {
         )}
       </Table.Td>
       <Table.Td>
-        <Group gap="xs" justify="end">
+        <Group gap="xs" justify="end" miw={{ sm: 140 }}>
           {item.operation_id !== null && (
             <TextLink to="/operations/$operationId" params={{ operationId: item.operation_id }} size="sm">
               {at.show}
