@@ -17,8 +17,13 @@ export const rooms: Readonly<Record<string, Room>> = {
   "server/http": room(
     "Turns requests into calls of `server/app` and results into JSON.",
     "contract",
+    "server/http/reading",
     "server/app",
     "edge/http",
+  ),
+  "server/http/reading": room(
+    "Reads a request into the input of a handler, and words what is wrong with it.",
+    "contract",
   ),
   "server/app": room(
     "The rules, one file per noun: whether a change is allowed, and which operation it starts.",

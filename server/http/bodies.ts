@@ -4,7 +4,8 @@ import { pipeline, Transform } from "node:stream";
 import type { NetworkPace } from "@sitewright/edge/http/networkPace.ts";
 import { createPiecePace } from "@sitewright/edge/http/tinyPieces.ts";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { HttpFailure, Malformed } from "./faults.ts";
+import { HttpFailure } from "./faults.ts";
+import { Malformed } from "./reading/malformed.ts";
 
 const oneMebibyte = 1_048_576;
 export const bodyLimit = oneMebibyte;

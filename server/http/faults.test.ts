@@ -1,7 +1,8 @@
 import { NotAllowed, NotFound, Refused } from "@sitewright/server/app/failures.ts";
 import { describe, expect, it } from "vitest";
-import { answerToClientError, errorAnswer, HttpFailure, Malformed } from "./faults.ts";
+import { answerToClientError, errorAnswer, HttpFailure } from "./faults.ts";
 import { methodsOf } from "./paths.ts";
+import { Malformed } from "./reading/malformed.ts";
 
 const http = (statusCode: number) => Object.assign(new Error("secret detail"), { statusCode });
 

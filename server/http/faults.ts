@@ -17,24 +17,7 @@ import {
   TooManyStreams,
 } from "@sitewright/server/app/failures.ts";
 import { busyData } from "@sitewright/server/app/operations.ts";
-
-/** Number of faults that a response lists. */
-export const maxFaults = 100;
-
-export interface Fault {
-  readonly path: string;
-  readonly message: string;
-}
-
-/** The request is malformed; `faults` says where and how. */
-export class Malformed extends Error {
-  override readonly name = "Malformed";
-  readonly faults: readonly Fault[];
-  constructor(faults: readonly Fault[]) {
-    super("Malformed request");
-    this.faults = faults;
-  }
-}
+import { Malformed } from "./reading/malformed.ts";
 
 /** A failure at the level of HTTP, such as an unknown path. */
 export class HttpFailure extends Error {

@@ -4,8 +4,8 @@ import type { Calls, ResponseHandlers } from "@sitewright/contract/endpoints.ts"
 import { type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import type { Context } from "@sitewright/server/app/context.ts";
 import { isKeptView } from "@sitewright/server/app/keptViews.ts";
-import type { CheckedInput } from "./input.ts";
 import { isPagedList, type ListAnswer, listForm } from "./lists.ts";
+import type { CheckedInput } from "./reading/input.ts";
 
 /** The calls of some of the endpoints. */
 export type SomeCalls = Partial<Calls<Context>>;

@@ -16,8 +16,8 @@ import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { ReadBody } from "./bodies.ts";
 import type { AnyAnswer } from "./handling.ts";
-import { type CheckedInput, makeInputReader } from "./input.ts";
 import { originOf } from "./paths.ts";
+import { type CheckedInput, makeInputReader } from "./reading/input.ts";
 import { signInCookie as cookieToKeep, requireOwnPage, sessionCookie, signInCookieOf } from "./sessionCookies.ts";
 import { tokenFacts } from "./tokens.ts";
 

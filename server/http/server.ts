@@ -36,12 +36,12 @@ import { answerToClientError, answerToInternalError, answerToOutage, type ErrorA
 import { basePath, makeFindEndpoint, routerOptions, routerPath } from "./findEndpoint.ts";
 import { serveHealth } from "./health.ts";
 import { makeAuthenticator, type Route } from "./identity.ts";
-import { makeInputReader } from "./input.ts";
 import { serveMetrics } from "./metrics.ts";
 import { serveOpenApi } from "./openApi.ts";
 import { refuseUnknownPaths } from "./paths.ts";
 import { makePublicResponder } from "./publicCalls.ts";
 import { type Limits, makeRateLimits } from "./rateLimits.ts";
+import { makeInputReader } from "./reading/input.ts";
 import { serveReference } from "./reference.ts";
 import { noteRefusals } from "./refusals.ts";
 import { makeRepeatedReads, type RepeatedReads } from "./repeatedReads.ts";

@@ -4,8 +4,9 @@ import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 import type { FastifyInstance } from "fastify";
-import { type ErrorAnswer, errorAnswer, Malformed } from "./faults.ts";
+import { type ErrorAnswer, errorAnswer } from "./faults.ts";
 import type { CountRequest } from "./rateLimits.ts";
+import { Malformed } from "./reading/malformed.ts";
 
 interface ConnectionError extends Error {
   readonly code?: string;

@@ -1,4 +1,4 @@
-import { Malformed } from "../faults.ts";
+import { Malformed } from "../reading/malformed.ts";
 
 interface DeletionInput {
   readonly query: { readonly without_backup?: boolean };

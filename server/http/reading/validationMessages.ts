@@ -1,7 +1,7 @@
 /** Error messages for values that fail validation. */
 import { patternMessage } from "@sitewright/contract/schema.ts";
 import type { ErrorObject } from "ajv";
-import { type Fault, maxFaults } from "./faults.ts";
+import { type Fault, maxFaults } from "./malformed.ts";
 
 /** The first fault of each value, at most `maxFaults` in total. */
 export function faultsOf(errors: readonly ErrorObject[]): Fault[] {

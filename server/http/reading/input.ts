@@ -3,8 +3,7 @@ import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { type TObject, Type } from "typebox";
-import type { ReadBody } from "./bodies.ts";
-import { Malformed } from "./faults.ts";
+import { Malformed } from "./malformed.ts";
 import { readQuery } from "./query.ts";
 import { faultsOf } from "./validationMessages.ts";
 import { faultsOfValue } from "./valueFaults.ts";
@@ -18,7 +17,8 @@ const nothing = Type.Object({});
 export interface RawRequest {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
-  readonly body: ReadBody | undefined;
+  /** The body as JSON. Undefined: none was sent. */
+  readonly body: { readonly value: unknown } | undefined;
 }
 
 export interface CheckedInput {
@@ -62,7 +62,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || (Array.isArray(value) && value.length === 0);
 }
 
-function objectOf(body: ReadBody | undefined): Record<string, unknown> {
+function objectOf(body: RawRequest["body"]): Record<string, unknown> {
   if (body === undefined) return {};
   const { value } = body;
   if (value === null || typeof value !== "object" || Array.isArray(value)) {

@@ -2,7 +2,7 @@
  * Checks a JSON value before anything else reads it. Bounds its size, so that a small request can't keep the process
  * busy for seconds, and finds strings that the database can't store: those with a NUL character or half a surrogate pair.
  */
-import { type Fault, maxFaults } from "./faults.ts";
+import { type Fault, maxFaults } from "./malformed.ts";
 import { escapePointer } from "./validationMessages.ts";
 
 const maxDepth = 32;

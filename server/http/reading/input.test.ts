@@ -2,8 +2,8 @@ import { endpoint } from "@sitewright/contract/endpoint.ts";
 import { nullable } from "@sitewright/contract/schema.ts";
 import { Type } from "typebox";
 import { describe, expect, it } from "vitest";
-import { Malformed } from "./faults.ts";
 import { type InputReader, makeInputReader } from "./input.ts";
+import { Malformed } from "./malformed.ts";
 import { faultsOfValue } from "./valueFaults.ts";
 
 const row = endpoint({
