@@ -259,6 +259,12 @@ export const rooms: Readonly<Record<string, Room>> = {
     "runtimes",
   ),
   "console/app": room("The web console, which runs in browsers: a client of the API without privileges."),
+  "console/demo": room(
+    "An invented company in the browser, which answers the console as the API would.",
+    "contract",
+    "server/http/reading",
+    "console/app",
+  ),
   "console/build": room("Builds the console, and serves it in development.", "server/settings"),
   e2e: room("End-to-end tests of a started installation, with a real browser."),
   bench: room(
