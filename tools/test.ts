@@ -39,6 +39,7 @@ interface Outcome {
 const checks: readonly Check[] = [
   { name: "types", program: "tsc", parameters: ["--noEmit", "--project", "."] },
   { name: "console's types", program: "tsc", parameters: ["--noEmit", "--project", "console/app"] },
+  { name: "demo's types", program: "tsc", parameters: ["--noEmit", "--project", "console/demo"] },
   { name: "format and lint", program: "biome", parameters: ["ci", "--diagnostic-level=warn"] },
 ];
 

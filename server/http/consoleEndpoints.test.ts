@@ -1,8 +1,6 @@
 /** What the API can do can be done in the console, too. */
-import { globSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { expect, test } from "vitest";
+import { notCalled } from "./testing/consoleCalls.ts";
 
 /** What the console does not call, and why. */
 const exceptions: Readonly<Record<string, string>> = {
@@ -22,25 +20,6 @@ const exceptions: Readonly<Record<string, string>> = {
   listEvents: "The browser itself opens the stream, with EventSource (`api/eventStream.ts`).",
   validateKey: "It is about the API key of a call; the console has a session.",
 };
-
-const folder = join(import.meta.dirname, "../../console/app");
-const sources = globSync("**/*.{ts,tsx}", { cwd: folder })
-  .filter((file) => !file.endsWith(".d.ts"))
-  .map((file) => readFileSync(join(folder, file), "utf8"));
-
-/** Calls of the client, and paths of links. */
-const calls = new Set(
-  sources.flatMap((text) => [
-    ...[...text.matchAll(/api\s*\.(GET|POST|PUT|DELETE)\(\s*"([^"]+)"/g)].map(
-      ([, method, path]) => `${method} ${path}`,
-    ),
-    ...[...text.matchAll(/: keyof paths = "([^"]+)"/g)].map(([, path]) => `GET ${path}`),
-  ]),
-);
-
-const notCalled = Object.entries(endpoints)
-  .filter(([, { method, path }]) => !calls.has(`${method} ${path}`))
-  .map(([name]) => name);
 
 test("the console calls every endpoint, except those that are listed with a reason", () => {
   expect(notCalled.filter((name) => !(name in exceptions))).toEqual([]);

@@ -11,7 +11,11 @@ const hour = 3_600_000;
 const lengths = { minute: 60_000, hour, day: 24 * hour } as const;
 
 /** In the evening there are most visitors, and at night few. */
-function visitsIn({ id, visitsPerHour }: Pick<DemoEnvironment, "id" | "visitsPerHour">, begins: number, length: number): number {
+function visitsIn(
+  { id, visitsPerHour }: Pick<DemoEnvironment, "id" | "visitsPerHour">,
+  begins: number,
+  length: number,
+): number {
   const time = new Date(begins);
   const wave = length === lengths.day ? 1 : 1 + 0.8 * Math.sin(((time.getUTCHours() - 12) / 12) * Math.PI);
   const weekend = [0, 6].includes(time.getUTCDay()) ? 0.7 : 1;
@@ -51,7 +55,10 @@ const rounded = (value: number): number => Math.round(100 * value) / 100;
 
 function totalOf(parts: readonly Figures[]): Figures {
   const add = (pick: (figures: Figures) => number) => sum(parts.map(pick));
-  const byStatus = Map.groupBy(parts.flatMap(({ errors }) => errors), ({ status }) => status);
+  const byStatus = Map.groupBy(
+    parts.flatMap(({ errors }) => errors),
+    ({ status }) => status,
+  );
   const [busiest] = parts.toSorted((one, other) => other.requests - one.requests);
   return {
     visits: add(({ visits }) => visits),

@@ -65,7 +65,8 @@ function restore(world: World, environmentId: string, body: RestoreBody): string
     return start(world, { ...target, kind: "compareRestore", text: `Compare a backup with ${name}`, apply });
   }
   const apply = () => {
-    if (body.without_backup !== true) newBackup(world, environment, { type: "system-generated", note: "Before a restore" });
+    if (body.without_backup !== true)
+      newBackup(world, environment, { type: "system-generated", note: "Before a restore" });
     return null;
   };
   return start(world, { ...target, kind: "restoreBackup", text: `Restore a backup of ${name}`, apply });
@@ -84,7 +85,13 @@ export const backupCalls = {
     const id = Number(params.backup_id);
     backupOf(world, id);
     const { files } = comparison(true);
-    return { files, tables: [{ table: "wp_posts", before: 214, after: 217 }, { table: "wp_links", before: 1, after: null }] };
+    return {
+      files,
+      tables: [
+        { table: "wp_posts", before: 214, after: 217 },
+        { table: "wp_links", before: 1, after: null },
+      ],
+    };
   },
   removeBackup: (world, { params }) => {
     const { site, environment, backup } = backupOf(world, Number(params.backup_id));

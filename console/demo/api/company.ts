@@ -123,7 +123,14 @@ function* exported({ activity }: World, format: "jsonl" | "csv") {
   if (format === "csv") yield `${columns.join(",")}\n`;
   for (const { entry } of activity.toReversed()) {
     const { id, created_at, type, site_id, initiated_by, descriptions } = entry;
-    const values = [id, isoOf(created_at), type, site_id ?? "", initiated_by?.full_name ?? "", descriptions?.join(" ") ?? ""];
+    const values = [
+      id,
+      isoOf(created_at),
+      type,
+      site_id ?? "",
+      initiated_by?.full_name ?? "",
+      descriptions?.join(" ") ?? "",
+    ];
     const quoted = values.map((value) => (typeof value === "number" ? value : `"${value.replaceAll('"', '""')}"`));
     yield format === "csv" ? `${quoted.join(",")}\n` : `${JSON.stringify(entry)}\n`;
   }

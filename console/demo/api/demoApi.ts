@@ -1,5 +1,5 @@
 /** The API of the demo: takes requests as the real one does, with the contract's rows, checks and words. */
-import { type Endpoint, isOwnResource } from "@sitewright/contract/endpoint.ts";
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
 import { type ErrorStatus, errorMessages } from "@sitewright/contract/errors.ts";
 import { operationKinds } from "@sitewright/contract/operationKinds.ts";
@@ -54,7 +54,10 @@ const json = (status: number, body: unknown, headers: Readonly<Record<string, st
 export function errorResponse(
   status: ErrorStatus,
   data: unknown = null,
-  { message = errorMessages[status], headers = {} }: { readonly message?: string; readonly headers?: Record<string, string> } = {},
+  {
+    message = errorMessages[status],
+    headers = {},
+  }: { readonly message?: string; readonly headers?: Record<string, string> } = {},
 ): Response {
   return json(status, { message, status, data }, headers);
 }
@@ -100,12 +103,12 @@ async function inputOf(reader: InputReader, request: Request, groups: Readonly<R
   return reader.input({ params, query, body: sent === "" ? undefined : { value: JSON.parse(sent) } });
 }
 
-const ranks: Readonly<Record<Role, number>> = { viewer: 0, billing: 1, developer: 2, admin: 3, owner: 4 };
+const ranks: Readonly<Record<Role, number>> = { viewer: 0, billing: 0, developer: 1, admin: 2, owner: 3 };
 
 /** Why the person in front of this tab must not do that. */
-function notAllowed(world: World, { method, role, resource }: Endpoint): Response | null {
+function notAllowed(world: World, { role, verb }: Endpoint): Response | null {
   if (world.sessionId === null || !world.sessions.some(({ id }) => id === world.sessionId)) return errorResponse(401);
-  const needed = role ?? (method === "GET" || isOwnResource(resource) ? "viewer" : "developer");
+  const needed = role ?? (verb === "read" ? "viewer" : "developer");
   if (ranks[signedInPerson(world).access.role] >= ranks[needed]) return null;
   return errorResponse(403, { code: "scope_missing", needs: `role:${needed}` });
 }
@@ -114,7 +117,7 @@ async function answerWith({ operation, dryRunOperation, responses }: Endpoint, v
   const [[status = "200", response] = []] = Object.entries(responses);
   if (operation !== undefined) {
     const kind = body.dry_run === true ? (dryRunOperation ?? operation) : operation;
-    return json(202, { operation_id: value, message: operationKinds[kind].message, status: 202 });
+    return json(Number(status), { operation_id: value, message: operationKinds[kind].message, status: 202 });
   }
   const fields = response?.result?.fields ?? [];
   const wrapped = fields.reduceRight<unknown>((inner, field) => ({ [field]: inner }), await listed(value));

@@ -16,7 +16,9 @@ function targetOf(world: World, domainId: string): Target {
   const { site, domain } = domainOf(world, domainId);
   const zone = world.zones.find((one) => one.domain === domain.name);
   if (zone !== undefined) return { zone, domain: domain.name, siteId: site.id };
-  throw new Refusal("no_zone", `${domain.name} has no zone of its own: Sitewright provides its DNS.`, { domain_id: domainId });
+  throw new Refusal("no_zone", `${domain.name} has no zone of its own: Sitewright provides its DNS.`, {
+    domain_id: domainId,
+  });
 }
 
 /** The full name, without the final dot. */
@@ -29,7 +31,8 @@ function nameIn(domain: string, given: string): string {
 const isOf = (type: string, name: string) => (one: RecordSet) => one.type === type && one.name === name;
 
 function requireServable({ type, name, values }: { type: string; name: string; values: readonly string[] }): void {
-  const isAddress = (value: string) => (type === "A" ? /^(\d{1,3}\.){3}\d{1,3}$/.test(value) : /^[\da-f:.]*:[\da-f:.]*$/i.test(value));
+  const isAddress = (value: string) =>
+    type === "A" ? /^(\d{1,3}\.){3}\d{1,3}$/.test(value) : /^[\da-f:.]*:[\da-f:.]*$/i.test(value);
   const wrong = ["A", "AAAA"].includes(type) ? values.find((value) => !isAddress(value)) : undefined;
   if (wrong === undefined) return;
   const message = `“${wrong}” is no IPv${type === "A" ? "4" : "6"} address.`;
@@ -41,7 +44,11 @@ const viewOf = ({ name, type, ttl, resource_records: records }: RecordSet) => ({
 });
 
 function missing(type: string, name: string, values?: readonly string[]): Refusal {
-  return new Refusal("dns_record_missing", `${name} has no such records of type ${type}.`, { name, type, ...(values && { values }) });
+  return new Refusal("dns_record_missing", `${name} has no such records of type ${type}.`, {
+    name,
+    type,
+    ...(values && { values }),
+  });
 }
 
 /** The records of this name and type after the change. */
@@ -72,11 +79,14 @@ function differences(before: readonly RecordSet[], after: readonly RecordSet[]) 
   });
 }
 
-const versionOf = ({ versions }: DemoZone, wanted: string) => found(versions.find(({ serial }) => serial === Number(wanted)));
+const versionOf = ({ versions }: DemoZone, wanted: string) =>
+  found(versions.find(({ serial }) => serial === Number(wanted)));
 
 const fileOf = (records: readonly RecordSet[]): string =>
   records
-    .flatMap(({ name, type, ttl, resource_records: values }) => values.map(({ value }) => `${name}.\t${ttl}\tIN\t${type}\t${value}\n`))
+    .flatMap(({ name, type, ttl, resource_records: values }) =>
+      values.map(({ value }) => `${name}.\t${ttl}\tIN\t${type}\t${value}\n`),
+    )
     .join("");
 
 /** Understands lines as `fileOf` writes them. */
@@ -84,7 +94,8 @@ function readFile(text: string, domain: string): RecordSet[] {
   const sets: RecordSet[] = [];
   for (const [index, written] of text.split("\n").entries()) {
     if (written.trim() === "" || /^\s*[;$]/.test(written)) continue;
-    const [, given = "", ttl = "3600", type = "", value = ""] = /^(\S+)\s+(?:(\d+)\s+)?(?:IN\s+)?([A-Z]+)\s+(.+)$/.exec(written) ?? [];
+    const [, given = "", ttl = "3600", type = "", value = ""] =
+      /^(\S+)\s+(?:(\d+)\s+)?(?:IN\s+)?([A-Z]+)\s+(.+)$/.exec(written) ?? [];
     const known = recordTypes.find((one) => one === type);
     if (known === undefined) {
       throw new Refusal("zone_file_unreadable", `Line ${index + 1} is no record.`, { line: index + 1 });
@@ -124,7 +135,11 @@ export const dnsCalls = {
     const after = changedSet(before, body);
     requireServable({ type, name, values: after.resource_records.map(({ value }) => value) });
     const apply = () => {
-      publish(world, zone, recordsOf(zone).map((one) => (isOf(type, name)(one) ? after : one)));
+      publish(
+        world,
+        zone,
+        recordsOf(zone).map((one) => (isOf(type, name)(one) ? after : one)),
+      );
       return viewOf(after);
     };
     return start(world, { kind: "updateDnsRecord", siteId, text: `Change ${type} records of ${name}`, apply });
@@ -139,14 +154,22 @@ export const dnsCalls = {
       throw new Refusal("confirm_needed", message, { name, type });
     }
     const apply = () => {
-      publish(world, zone, recordsOf(zone).filter((one) => !isOf(type, name)(one)));
+      publish(
+        world,
+        zone,
+        recordsOf(zone).filter((one) => !isOf(type, name)(one)),
+      );
       return { record: null };
     };
     return start(world, { kind: "deleteDnsRecord", siteId, text: `Delete ${type} records of ${name}`, apply });
   },
   listZoneVersions: (world, { params }) =>
     targetOf(world, params.domain_id)
-      .zone.versions.map(({ serial, createdAt, records }) => ({ serial, created_at: createdAt, record_sets_count: records.length }))
+      .zone.versions.map(({ serial, createdAt, records }) => ({
+        serial,
+        created_at: createdAt,
+        record_sets_count: records.length,
+      }))
       .toReversed(),
   compareZoneVersions: (world, { params, query }) => {
     const { zone } = targetOf(world, params.domain_id);

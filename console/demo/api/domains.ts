@@ -41,16 +41,20 @@ function add(world: World, environmentId: string, body: Parameters<Calls<World>[
   const names = body.add_with_www_subdomain === true ? [first, `www.${first}`] : [first];
   if (body.add_with_www_subdomain === true && body.is_wildcardless === true) {
     const fields = ["add_with_www_subdomain", "is_wildcardless"];
-    throw new Refusal("www_without_wildcard", "The www name can't be added to a domain without its subdomains.", { fields });
+    throw new Refusal("www_without_wildcard", "The www name can't be added to a domain without its subdomains.", {
+      fields,
+    });
   }
   for (const one of names) requireFreeName(world, one);
-  const domains = names.map((one): DemoDomain => ({
-    ...{ id: newId(), name: one, setup: body.setup_type ?? "quick" },
-    isWildcardless: body.is_wildcardless === true,
-    isVerified: false,
-    pointsHere: false,
-    certificate: body.custom_ssl_cert === undefined ? null : "custom",
-  }));
+  const domains = names.map(
+    (one): DemoDomain => ({
+      ...{ id: newId(), name: one, setup: body.setup_type ?? "quick" },
+      isWildcardless: body.is_wildcardless === true,
+      isVerified: false,
+      pointsHere: false,
+      certificate: body.custom_ssl_cert === undefined ? null : "custom",
+    }),
+  );
   const apply = () => {
     for (const domain of domains) {
       environment.domains.push(domain);
@@ -111,7 +115,13 @@ const siteDomain = (domain: DemoDomain, { primaryDomainId }: DemoEnvironment) =>
 
 function certificateView(world: World, { name, certificate }: DemoDomain) {
   const now = world.clock.now();
-  const waiting = { is_under_way: true, next_try_at: now + 60_000, failures: 0, last_problem: null, limited_until: null };
+  const waiting = {
+    is_under_way: true,
+    next_try_at: now + 60_000,
+    failures: 0,
+    last_problem: null,
+    limited_until: null,
+  };
   if (certificate === null) return { certificate: null, order: waiting };
   return {
     certificate: {
@@ -166,7 +176,9 @@ export const domainCalls = {
     const address = "203.0.113.10";
     return {
       verification_records: [{ ...proof, is_required: false, ...seen(proof.value, isVerified) }],
-      pointing_records: [{ name: `${name}.`, value: address, type: "A", is_required: true, ...seen(address, pointsHere) }],
+      pointing_records: [
+        { name: `${name}.`, value: address, type: "A", is_required: true, ...seen(address, pointsHere) },
+      ],
       is_verified: isVerified,
       points_here: pointsHere,
       needs_proof: false,

@@ -51,6 +51,7 @@ function create(world: World, siteId: string, { kind, body, wordpress, source }:
 function remove(world: World, environmentId: string, withoutBackup: boolean): string {
   const { site, environment } = placeOf(world, environmentId);
   const { displayName } = environment;
+  const { id: deletedBy } = signedInPerson(world);
   return start(world, {
     kind: "deleteEnvironment",
     siteId: site.id,
@@ -60,7 +61,7 @@ function remove(world: World, environmentId: string, withoutBackup: boolean): st
       site.environments.splice(site.environments.indexOf(environment), 1);
       if (!withoutBackup) {
         const { id: backupId } = newBackup(world, environment, { type: "system-generated" });
-        const [deletedAt, deletedBy] = [world.clock.now(), signedInPerson(world).id];
+        const deletedAt = world.clock.now();
         world.deletedEnvironments.unshift({ thing: environment, siteId: site.id, deletedAt, deletedBy, backupId });
       }
       send(world, "environment.deleted", { environment_id: environmentId, site_id: site.id });
@@ -93,7 +94,9 @@ function push(world: World, siteId: string, body: PushBody): string {
   const [source, target] = [body.source_env_id, body.target_env_id].map((id) => environmentOf(world, id));
   if (source === target) throw new Refusal("push_to_itself", "Choose two different environments.");
   if (body.push_db !== true && body.push_files !== true) {
-    throw new Refusal("nothing_to_push", "Choose the database, the files, or both.", { fields: ["push_db", "push_files"] });
+    throw new Refusal("nothing_to_push", "Choose the database, the files, or both.", {
+      fields: ["push_db", "push_files"],
+    });
   }
   const [from, to] = [found(source), found(target)];
   const place = { siteId, environmentId: to.id };

@@ -1,6 +1,7 @@
 /** Operations and their pictures. */
-import { operationMessages } from "@sitewright/contract/operationKinds.ts";
+
 import type { Calls, ResponseHandlers } from "@sitewright/contract/endpoints.ts";
+import { operationMessages } from "@sitewright/contract/operationKinds.ts";
 import { found } from "../world/failures.ts";
 import { pageOf } from "../world/find.ts";
 import { idOf } from "../world/ids.ts";
@@ -54,7 +55,9 @@ export const operationHandlers = {
     const ending =
       state === "failed"
         ? { status, message: message ?? "", ...blockingOf(operation), reference_id: idOf(operation.id) }
-        : state === "succeeded" ? { result } : {};
+        : state === "succeeded"
+          ? { result }
+          : {};
     return { status, body: { status, message: operationMessages[state], data: { ...progress, ...ending } } };
   },
 } satisfies Partial<ResponseHandlers<World>>;

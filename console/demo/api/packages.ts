@@ -92,9 +92,19 @@ export const packageCalls = {
   listPlugins: (world, { params, query }) => installed(world, params.env_id, "plugin", query),
   listThemes: (world, { params, query }) => installed(world, params.env_id, "theme", query),
   updatePlugins: (world, { params, body }) =>
-    startUpdate(world, params.env_id, "plugin", body.plugins.map(({ name }) => name)),
+    startUpdate(
+      world,
+      params.env_id,
+      "plugin",
+      body.plugins.map(({ name }) => name),
+    ),
   updateThemes: (world, { params, body }) =>
-    startUpdate(world, params.env_id, "theme", body.themes.map(({ name }) => name)),
+    startUpdate(
+      world,
+      params.env_id,
+      "theme",
+      body.themes.map(({ name }) => name),
+    ),
   getWordPress: (world, { params }) => {
     const { id, wordpress } = environmentOf(world, params.env_id);
     const isOld = wordpress !== null && wordpress !== newestWordPress;
@@ -105,7 +115,11 @@ export const packageCalls = {
     const from = environment.wordpress ?? "";
     const facts = { name: "wordpress", offered: [newestWordPress] };
     if (version !== newestWordPress) {
-      throw new Refusal("version_not_offered", `There is no WordPress ${version}. The newest is ${newestWordPress}.`, facts);
+      throw new Refusal(
+        "version_not_offered",
+        `There is no WordPress ${version}. The newest is ${newestWordPress}.`,
+        facts,
+      );
     }
     if (from === newestWordPress) {
       const details = { name: "wordpress", installed: from };
@@ -115,7 +129,12 @@ export const packageCalls = {
       environment.wordpress = version;
       return { from, to: version };
     };
-    return start(world, { ...target, kind: "updateWordPress", text: `Update WordPress of ${name} to ${version}`, apply });
+    return start(world, {
+      ...target,
+      kind: "updateWordPress",
+      text: `Update WordPress of ${name} to ${version}`,
+      apply,
+    });
   },
   listVulnerabilities: (world, { query }) => {
     const items = knownPackages.flatMap(({ type, name, newest, flaw }) => {
@@ -132,10 +151,22 @@ export const packageCalls = {
       if (flaw === undefined || places.length === 0) return [];
       const { title, cve, score } = flaw;
       const [affected, reference] = [`< ${newest}`, null];
-      return [{ id: cve, ...{ title, cve, score, reference, type, name, affected }, patched_version: newest, environments: places }];
+      return [
+        {
+          id: cve,
+          ...{ title, cve, score, reference, type, name, affected },
+          patched_version: newest,
+          environments: places,
+        },
+      ];
     });
     const sorted = items.toSorted((one, other) => other.score - one.score);
-    const feed = { read_at: isoOf(world.clock.now() - 3_600_000), records: knownPackages.length, skipped: 0, problem: null };
+    const feed = {
+      read_at: isoOf(world.clock.now() - 3_600_000),
+      records: knownPackages.length,
+      skipped: 0,
+      problem: null,
+    };
     return { checks: checksOf(world), items: pageOf(sorted, query), total: items.length, feed };
   },
 } satisfies Partial<Calls<World>>;

@@ -62,7 +62,10 @@ const linkOf = (token: string): string => {
 function invitationFor({ invitations }: World, token: string): DemoInvitation {
   const invitation = invitations.find((one) => one.token === token);
   if (invitation !== undefined) return invitation;
-  throw new Refusal("invitation_unusable", "This invitation is unknown, expired, withdrawn or accepted. Ask for a new one.");
+  throw new Refusal(
+    "invitation_unusable",
+    "This invitation is unknown, expired, withdrawn or accepted. Ask for a new one.",
+  );
 }
 
 export const peopleCalls = {

@@ -25,7 +25,9 @@ interface Query {
 
 function listed({ id, redirects }: DemoEnvironment, query: Query) {
   const { key = "domain", order = "ascend", search_query: sought = "" } = query;
-  const matches = redirects.filter(({ from, to, domain }) => [from, to, domain ?? ""].some((text) => text.includes(sought)));
+  const matches = redirects.filter(({ from, to, domain }) =>
+    [from, to, domain ?? ""].some((text) => text.includes(sought)),
+  );
   const sorted = matches.toSorted((one, other) => (one[key] ?? "").localeCompare(other[key] ?? ""));
   const rules = pageOf(order === "descend" ? sorted.toReversed() : sorted, query);
   return { id, container_info: { redirect_rules: { rules, redirect_rules_count: matches.length } } };
@@ -42,11 +44,15 @@ function refuse(message: string, field: "from" | "to"): never {
 /** Checks a new rule next to the others. */
 function check(rule: RedirectRule, others: readonly RedirectRule[]): void {
   if (rule.from.length === 0 || rule.from.length > 1_000) refuse("must have 1 to 1000 characters", "from");
-  if (!/^[/^]/.test(rule.from)) refuse("must begin with a slash, as /old, or be a regular expression that begins with ^", "from");
+  if (!/^[/^]/.test(rule.from))
+    refuse("must begin with a slash, as /old, or be a regular expression that begins with ^", "from");
   if (!/^(\/|https?:\/\/)/.test(rule.to)) refuse("must begin with a slash, as /new, or with https://", "to");
   const clashes_with = others.find((other) => other.from === rule.from && other.domain === rule.domain);
   if (clashes_with !== undefined) {
-    throw new Refusal("redirect_rule_duplicate", `There is already a redirect from ${rule.from}.`, { rule, clashes_with });
+    throw new Refusal("redirect_rule_duplicate", `There is already a redirect from ${rule.from}.`, {
+      rule,
+      clashes_with,
+    });
   }
   const back = others.find((other) => other.from === rule.to && other.to === rule.from);
   if (rule.from === rule.to || back !== undefined) {
@@ -57,7 +63,10 @@ function check(rule: RedirectRule, others: readonly RedirectRule[]): void {
 
 type Change = Parameters<Calls<World>["updateRedirectRules"]>[1]["body"];
 
-function changed(rules: readonly RedirectRule[], { action_type: action, rules_to_update: named = [], new_value }: Change) {
+function changed(
+  rules: readonly RedirectRule[],
+  { action_type: action, rules_to_update: named = [], new_value }: Change,
+) {
   const kept = rules.filter((rule) => !named.some((one) => isSame(rule, one)));
   if (action === "DELETE_ALL") return [];
   if (action === "DELETE") return kept;

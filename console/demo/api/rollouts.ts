@@ -48,7 +48,9 @@ function next(world: World, id: string): void {
     return;
   }
   const operationId = startUpdate(world, waiting.id, rollout.type, [rollout.name]);
-  replace(world, rollout, { environments: withItem(rollout, waiting.id, { state: "running", operation_id: operationId }) });
+  replace(world, rollout, {
+    environments: withItem(rollout, waiting.id, { state: "running", operation_id: operationId }),
+  });
   follow(world, id, waiting.id, operationId);
 }
 
@@ -67,7 +69,13 @@ function follow(world: World, id: string, environmentId: string, operationId: st
   });
 }
 
-function itemsFor(world: World, type: PackageType, name: string, ids: readonly string[] | undefined, canaries: number): Item[] {
+function itemsFor(
+  world: World,
+  type: PackageType,
+  name: string,
+  ids: readonly string[] | undefined,
+  canaries: number,
+): Item[] {
   const places = allPlaces(world)
     .filter(({ environment: { id } }) => ids === undefined || ids.includes(id))
     .flatMap(({ site, environment }) => {
@@ -116,7 +124,9 @@ export const rolloutCalls = {
   cancelRollout: (world, { params }) => {
     const rollout = rolloutOf(world, params.rollout_id);
     if (rollout.state !== "running") return rollout;
-    const environments = rollout.environments.map((item): Item => (item.state === "waiting" ? { ...item, state: "skipped" } : item));
+    const environments = rollout.environments.map(
+      (item): Item => (item.state === "waiting" ? { ...item, state: "skipped" } : item),
+    );
     record(world, { type: "cancelRollout", text: `Cancel the rollout of ${rollout.name}` });
     return replace(world, rollout, { state: "cancelled", ended_at: isoOf(world.clock.now()), environments });
   },

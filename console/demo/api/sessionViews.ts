@@ -1,6 +1,7 @@
 /** Sessions of people, as the API shows them. */
-import { isoOf, signedInPerson } from "../world/find.ts";
+
 import { found } from "../world/failures.ts";
+import { isoOf, signedInPerson } from "../world/find.ts";
 import { newId } from "../world/ids.ts";
 import type { DemoSession, Person, ResultOf, Role, World } from "../world/world.ts";
 
@@ -15,7 +16,8 @@ export function beginSession(world: World, person: Person): void {
   world.sessionId = session.id;
 }
 
-export const ownSession = ({ sessions, sessionId }: World): DemoSession => found(sessions.find(({ id }) => id === sessionId));
+export const ownSession = ({ sessions, sessionId }: World): DemoSession =>
+  found(sessions.find(({ id }) => id === sessionId));
 
 export function sessionView({ clock, sessionId }: World, { id, createdAt, place, browser, system }: DemoSession) {
   return {
@@ -46,7 +48,8 @@ const permissions: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: [],
 };
 
-export const hasFactor = ({ factor: { appSince, passkeys } }: Person): boolean => appSince !== null || passkeys.length > 0;
+export const hasFactor = ({ factor: { appSince, passkeys } }: Person): boolean =>
+  appSince !== null || passkeys.length > 0;
 
 /** Who has signed in, and what they may do. */
 export function signedInView(world: World): ResultOf<"getSession"> {

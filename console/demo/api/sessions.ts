@@ -16,7 +16,10 @@ function personWith({ people }: World, email: string): Person {
   const person = people.find((one) => one.email === email.toLowerCase());
   if (person !== undefined) return person;
   const example = people[0]?.email ?? "";
-  throw new Refusal("wrong_credentials", `Nobody of the demo has this address. Sign in as ${example}, with any password.`);
+  throw new Refusal(
+    "wrong_credentials",
+    `Nobody of the demo has this address. Sign in as ${example}, with any password.`,
+  );
 }
 
 /** Any code is right, except one that is good for looking at the refusal. */
@@ -45,7 +48,13 @@ const factorView = (world: World, person: Person) => {
 
 function newRecoveryCodes(person: Person): string[] {
   person.factor.recoveryCodesLeft = 10;
-  return Array.from({ length: 10 }, () => newId().slice(4, 23).replace("-", "").replace(/(.{4})(?=.)/g, "$1-").slice(0, 19));
+  return Array.from({ length: 10 }, () =>
+    newId()
+      .slice(4, 23)
+      .replace("-", "")
+      .replace(/(.{4})(?=.)/g, "$1-")
+      .slice(0, 19),
+  );
 }
 
 /** Without a factor, there are no recovery codes either. */
@@ -69,7 +78,9 @@ export const sessionCalls = {
   },
   listSessions: (world) => {
     const { id: personId } = signedInPerson(world);
-    return world.sessions.filter((session) => session.personId === personId).map((session) => sessionView(world, session));
+    return world.sessions
+      .filter((session) => session.personId === personId)
+      .map((session) => sessionView(world, session));
   },
   endSession: (world, { params }) => {
     const session = found(world.sessions.find(({ id }) => id === params.session_id));
@@ -87,7 +98,8 @@ export const sessionCalls = {
   getSecondFactor: (world) => factorView(world, signedInPerson(world)),
   beginSecondFactor: (world) => {
     const { factor, email } = signedInPerson(world);
-    if (factor.appSince !== null) throw new Refusal("second_factor_exists", "You have an authenticator app. Remove it first.");
+    if (factor.appSince !== null)
+      throw new Refusal("second_factor_exists", "You have an authenticator app. Remove it first.");
     const secret = "DEMODEMODEMODEMODEMODEMODEMODEMO";
     return { secret, uri: `otpauth://totp/Sitewright%20demo:${encodeURIComponent(email)}?secret=${secret}` };
   },
@@ -121,7 +133,11 @@ export const sessionCalls = {
       pubKeyCredParams: [{ alg: -7, type: "public-key" }],
       timeout: 60_000,
       attestation: "none",
-      excludeCredentials: factor.passkeys.map(({ id: one }) => ({ id: btoa(one).replaceAll("=", ""), type: "public-key", transports: [] })),
+      excludeCredentials: factor.passkeys.map(({ id: one }) => ({
+        id: btoa(one).replaceAll("=", ""),
+        type: "public-key",
+        transports: [],
+      })),
       authenticatorSelection: { residentKey: "preferred", userVerification: "preferred" },
     };
   },
@@ -158,7 +174,11 @@ export const signInHandlers = {
     const person = personWith(world, body.email);
     if (person.factor.appSince !== null && body.code === undefined) {
       const details = { factors: ["code"], passkey_options: passkeyRequest() };
-      throw new Refusal("second_factor_needed", "Write a code of your authenticator app. In the demo, any six digits do.", details);
+      throw new Refusal(
+        "second_factor_needed",
+        "Write a code of your authenticator app. In the demo, any six digits do.",
+        details,
+      );
     }
     if (body.code !== undefined) requireCode(body.code);
     beginSession(world, person);

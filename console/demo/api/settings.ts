@@ -2,7 +2,7 @@
 import type { Calls } from "@sitewright/contract/endpoints.ts";
 import { record } from "../world/activity.ts";
 import { Refusal } from "../world/failures.ts";
-import { allPlaces, environmentOf, pageOf, type Place, placeOf, siteOf } from "../world/find.ts";
+import { allPlaces, environmentOf, type Place, pageOf, placeOf, siteOf } from "../world/find.ts";
 import { chanceOf } from "../world/ids.ts";
 import { start } from "../world/operations.ts";
 import type { EnvironmentSettings, ResultOf, World } from "../world/world.ts";
@@ -15,7 +15,7 @@ const bounds = {
   thread_count: { minimum: 1, maximum: 8 },
   thread_memory: { minimum: 64, maximum: 1024 },
   request_seconds: { minimum: 1, maximum: 300 },
-  disk_bytes: { minimum: 0.1 * gigabyte, maximum: 50 * gigabyte },
+  disk_bytes: { minimum: 100_000_000, maximum: 50 * gigabyte },
 };
 
 const limitsOf = ({ threadCount, threadMemory, requestSeconds, diskBytes }: EnvironmentSettings) => ({
@@ -29,7 +29,7 @@ function requireWithin(field: keyof typeof bounds, value: number | null | undefi
   const { minimum, maximum } = bounds[field];
   if (value === null || value === undefined || (value >= minimum && value <= maximum)) return;
   const message = `\`${field}\` must be from ${minimum} to ${maximum}.`;
-  throw new Refusal("limit_out_of_bounds", message, { field, minimum: Math.ceil(minimum), maximum });
+  throw new Refusal("limit_out_of_bounds", message, { field, minimum, maximum });
 }
 
 interface Allocation {
@@ -111,7 +111,10 @@ export const settingCalls = {
   },
   changeSitePhpAllocation: (world, { params, body }) => {
     const { id: siteId, displayName, environments } = siteOf(world, params.site_id);
-    const apply = allocate(environments.map(({ settings }) => settings), body);
+    const apply = allocate(
+      environments.map(({ settings }) => settings),
+      body,
+    );
     const text = `Change the PHP threads of ${displayName}`;
     return start(world, { kind: "changeSitePhpAllocation", siteId, text, apply });
   },
@@ -143,7 +146,12 @@ export const settingCalls = {
     const all = allPlaces(world).map((place) => usageOf(world, place));
     const key = sortKeys[sort];
     const sorted = all.toSorted((one, other) => key(other) - key(one));
-    return { from: from ?? now - 24 * hour, to: to ?? now, items: pageOf(sorted, { limit, offset }), total: all.length };
+    return {
+      from: from ?? now - 24 * hour,
+      to: to ?? now,
+      items: pageOf(sorted, { limit, offset }),
+      total: all.length,
+    };
   },
   listDeniedIps: (world, { query }) => {
     const { id, settings } = environmentOf(world, query.environment_id);
@@ -200,7 +208,12 @@ export const settingCalls = {
       { hook: "wp_version_check", recurrence: "twicedaily", interval_seconds: 43_200 },
       { hook: "wp_scheduled_delete", recurrence: "daily", interval_seconds: 86_400 },
       { hook: "tidy_forms_cleanup", recurrence: "hourly", interval_seconds: 3_600 },
-    ].map((event) => ({ ...event, site: null, args: "[]", next_run_at: now + Math.round(chanceOf(id + event.hook) * hour) }));
+    ].map((event) => ({
+      ...event,
+      site: null,
+      args: "[]",
+      next_run_at: now + Math.round(chanceOf(id + event.hook) * hour),
+    }));
     const items = wordpress === null ? [] : events;
     const last = { began_at: now - 60_000, ended_at: now - 58_800, error: null };
     return { id, cron_events: pageOf(items, query), total: items.length, last_run: last, problem: null };

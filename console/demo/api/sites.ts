@@ -1,17 +1,15 @@
 /** Sites and their labels. */
 import type { Calls } from "@sitewright/contract/endpoints.ts";
+import { newBackup } from "../world/backups.ts";
 import { newEnvironment, slugOf } from "../world/demoSites.ts";
-import { found, Refusal } from "../world/failures.ts";
-import { addressOf, liveOf, pageOf, placeOf, signedInPerson, siteOf } from "../world/find.ts";
 import { send } from "../world/events.ts";
+import { found, Refusal } from "../world/failures.ts";
+import { addressOf, liveOf, pageOf, placeOf, seenSites, signedInPerson, siteOf } from "../world/find.ts";
 import { newId } from "../world/ids.ts";
 import { problemOf, start } from "../world/operations.ts";
-import { newBackup } from "../world/backups.ts";
 import type { DemoEnvironment, DemoSite, World } from "../world/world.ts";
 import { orderedOverviews } from "./overviews.ts";
 import { environmentView, overviewOf, siteView } from "./views.ts";
-
-const ready = ({ sites }: World): DemoSite[] => sites.filter(({ isReady }) => isReady);
 
 function refuseTakenName({ sites }: World, displayName: string): void {
   if (!sites.some((site) => site.displayName.toLowerCase() === displayName.toLowerCase())) return;
@@ -57,6 +55,7 @@ function createSite(world: World, { kind, displayName, wordpress, source }: NewS
 
 /** Makes a last backup, unless it is deleted for good. */
 function deleteSite(world: World, site: DemoSite, withoutBackup: boolean): string {
+  const { id: deletedBy } = signedInPerson(world);
   return start(world, {
     kind: "deleteSite",
     siteId: site.id,
@@ -64,7 +63,7 @@ function deleteSite(world: World, site: DemoSite, withoutBackup: boolean): strin
     text: `Delete the site “${site.displayName}”`,
     apply: () => {
       world.sites.splice(world.sites.indexOf(site), 1);
-      const deleted = { deletedAt: world.clock.now(), deletedBy: signedInPerson(world).id };
+      const deleted = { deletedAt: world.clock.now(), deletedBy };
       for (const environment of site.environments) newBackup(world, environment, { type: "system-generated" });
       const backupId = liveOf(site)?.backups[0]?.id ?? 0;
       if (!withoutBackup) world.deletedSites.unshift({ thing: site, ...deleted, backupId });
@@ -76,7 +75,7 @@ function deleteSite(world: World, site: DemoSite, withoutBackup: boolean): strin
 
 export const siteCalls = {
   listSites: (world, { query: { include_environments: isLong, limit, offset, search = "", label } }) => {
-    const matches = ready(world)
+    const matches = seenSites(world)
       .filter((site) => `${site.name}\n${site.displayName}`.toLowerCase().includes(search.toLowerCase()))
       .filter((site) => label === undefined || site.labels.has(label));
     const items = pageOf(matches, { limit, offset }).map((site) => ({
@@ -87,9 +86,9 @@ export const siteCalls = {
     }));
     return { version: "", read: async () => ({ items, next: null }) };
   },
-  getSite: (world, { params }) => siteView(world, found(ready(world).find(({ id }) => id === params.site_id))),
+  getSite: (world, { params }) => siteView(world, siteOf(world, params.site_id)),
   listSiteOverviews: (world, { query }) => {
-    const all = ready(world).map((site) => overviewOf(world, site));
+    const all = seenSites(world).map((site) => overviewOf(world, site));
     const matches = orderedOverviews(all, query, world.clock.now());
     const versions = (pick: (live: NonNullable<(typeof all)[number]["live"]>) => string | null) =>
       [...new Set(all.flatMap(({ live }) => (live === null ? [] : (pick(live) ?? []))))].sort();
@@ -123,4 +122,3 @@ export const siteCalls = {
     return start(world, { kind: "resetSite", siteId: site.id, environmentId: live.id, text, apply });
   },
 } satisfies Partial<Calls<World>>;
-

@@ -15,14 +15,21 @@ export function targetOf(world: World, environmentId: string) {
   return { environment, name, target: { siteId: site.id, environmentId } };
 }
 
-const runtimes = [{ runtime: "native", php_versions: [...phpVersions] }, { runtime: "playground", php_versions: ["8.3", "8.4"] }];
+const runtimes = [
+  { runtime: "native", php_versions: [...phpVersions] },
+  { runtime: "playground", php_versions: ["8.3", "8.4"] },
+];
 
 function requirePhp(version: string): void {
   if (phpVersions.some((known) => known === version)) return;
-  throw new Refusal("unknown_php_version", `There is no PHP ${version} here. Choose one of ${phpVersions.join(", ")}.`, {
-    php_version: version,
-    offered: [...phpVersions],
-  });
+  throw new Refusal(
+    "unknown_php_version",
+    `There is no PHP ${version} here. Choose one of ${phpVersions.join(", ")}.`,
+    {
+      php_version: version,
+      offered: [...phpVersions],
+    },
+  );
 }
 
 const nothing = () => null;
@@ -37,7 +44,12 @@ export const toolCalls = {
       environment.settings.staysOnPhp = body.is_opt_out_from_automatic_php_update ?? environment.settings.staysOnPhp;
       return { php_version: version };
     };
-    return start(world, { ...target, kind: "modifyPhpVersion", text: `Change the PHP version of ${name} to ${version}`, apply });
+    return start(world, {
+      ...target,
+      kind: "modifyPhpVersion",
+      text: `Change the PHP version of ${name} to ${version}`,
+      apply,
+    });
   },
   getRuntime: (world, { params }) => {
     const { id, runtime, php } = environmentOf(world, params.env_id);
@@ -48,7 +60,10 @@ export const toolCalls = {
     const known = runtimes.find(({ runtime }) => runtime === body.runtime);
     if (known === undefined) {
       const offered = runtimes.map(({ runtime }) => runtime);
-      throw new Refusal("unknown_runtime", `There is no runtime “${body.runtime}”.`, { runtime: body.runtime, offered });
+      throw new Refusal("unknown_runtime", `There is no runtime “${body.runtime}”.`, {
+        runtime: body.runtime,
+        offered,
+      });
     }
     const apply = () => {
       environment.runtime = known.runtime;
@@ -69,7 +84,8 @@ export const toolCalls = {
     const { environment, name, target } = targetOf(world, body.environment_id);
     const { url } = body;
     const isOwn = url === undefined || url.startsWith("/") || url.startsWith(`${addressOf(environment)}/`);
-    if (!isOwn) throw new Refusal("not_an_address_of_the_site", "Write a path such as /shop, or an address of this site.");
+    if (!isOwn)
+      throw new Refusal("not_an_address_of_the_site", "Write a path such as /shop, or an address of this site.");
     return start(world, { ...target, kind: "clearEdgeCache", text: `Clear the page cache of ${name}`, apply: nothing });
   },
   getEdgeCacheStatus: (world, { query }) => {

@@ -17,14 +17,20 @@ export function makeEventSource(world: World, isOffline: () => boolean) {
 
     #open(): void {
       if (this.readyState === DemoEventSource.CLOSED) return;
-      if (isOffline()) return this.#lose();
+      if (isOffline()) {
+        this.#lose();
+        return;
+      }
       this.readyState = DemoEventSource.OPEN;
       world.listeners.add(this.#pass);
       this.dispatchEvent(new Event("open"));
     }
 
     readonly #pass = ({ id, type, data }: DemoEvent): void => {
-      if (isOffline()) return this.#lose();
+      if (isOffline()) {
+        this.#lose();
+        return;
+      }
       const timestamp = new Date(world.clock.now()).toISOString();
       const body = JSON.stringify({ type, timestamp, data });
       this.dispatchEvent(new MessageEvent(type, { data: body, lastEventId: String(id) }));

@@ -32,7 +32,11 @@ export function installDemo(behaviour: Behaviour): void {
     const request = new Request(input, init);
     return new URL(request.url).pathname.startsWith("/v2/") ? respond(request) : realFetch(request);
   };
-  Reflect.set(window, "EventSource", makeEventSource(world, () => state.behaviour === "offline"));
+  Reflect.set(
+    window,
+    "EventSource",
+    makeEventSource(world, () => state.behaviour === "offline"),
+  );
   keepLinksInside(respond);
   Reflect.set(window, "sitewrightDemo", {
     behave: (name: unknown) => {

@@ -13,7 +13,10 @@ interface Action {
 }
 
 /** Adds an entry about what the person who has signed in does. Returns it. */
-export function record(world: World, { type, category = "siteActions", siteId = null, isDone = true, text }: Action): Recorded {
+export function record(
+  world: World,
+  { type, category = "siteActions", siteId = null, isDone = true, text }: Action,
+): Recorded {
   const person = signedInPerson(world);
   world.lastNumber += 1;
   const recorded: Recorded = {
@@ -49,6 +52,11 @@ export function finish(world: World, { entry: { id } }: Recorded, problem: strin
   const at = world.activity.findIndex(({ entry }) => entry.id === id);
   const recorded = world.activity[at];
   if (recorded === undefined) return;
-  const ended: ActivityEntry = { ...recorded.entry, is_done: true, has_failed: problem !== null, public_error: problem };
+  const ended: ActivityEntry = {
+    ...recorded.entry,
+    is_done: true,
+    has_failed: problem !== null,
+    public_error: problem,
+  };
   world.activity[at] = { ...recorded, entry: ended };
 }

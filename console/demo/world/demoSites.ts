@@ -101,12 +101,30 @@ function pastBackups(site: string, now: number, first: number): DemoBackup[] {
   const nights = Array.from({ length: 9 }, (_, index): DemoBackup => {
     const createdAt = Math.floor(now / day - index) * day + 2 * 3_600_000;
     const bytes = 60_000_000 + Math.floor(chanceOf(`${site} ${index}`) * 4e7);
-    const provenAt = index === 2 && chanceOf(`${site} proven`) < 0.8 ? createdAt + 7_200_000 : null;
+    const proven = Math.floor(chanceOf(`${site} proven`) * 12);
+    const provenAt = index === proven ? createdAt + 7_200_000 : null;
     const id = first + 10 - index;
-    return { id, name: "Scheduled backup", note: null, type: "scheduled", createdAt: Math.min(createdAt, now), provenAt, bytes };
+    return {
+      id,
+      name: "Scheduled backup",
+      note: null,
+      type: "scheduled",
+      createdAt: Math.min(createdAt, now),
+      provenAt,
+      bytes,
+    };
   });
   const createdAt = now - 12 * day;
-  return [...nights, { ...{ id: first, createdAt, bytes: 71_000_000 }, name: "Manual backup", note: "Before the new shop", type: "manual", provenAt: null }];
+  return [
+    ...nights,
+    {
+      ...{ id: first, createdAt, bytes: 71_000_000 },
+      name: "Manual backup",
+      note: "Before the new shop",
+      type: "manual",
+      provenAt: null,
+    },
+  ];
 }
 
 function pastMails(site: string, domain: string, now: number): DemoMail[] {
@@ -139,7 +157,13 @@ interface Past {
 const past: readonly Past[] = [
   { name: "Harbour Café", domain: "harbour-cafe.example", labels: ["Shops"], others: ["Staging"], visits: 120 },
   { name: "Meadow School", domain: "meadow-school.example", labels: ["Schools"], visits: 75, wordpress: "6.8.3" },
-  { name: "Night Train Journal", domain: "night-train.example", labels: ["Magazines"], others: ["Staging", "Redesign"], visits: 940 },
+  {
+    name: "Night Train Journal",
+    domain: "night-train.example",
+    labels: ["Magazines"],
+    others: ["Staging", "Redesign"],
+    visits: 940,
+  },
   { name: "Birch & Sons", domain: "birch-and-sons.example", labels: ["Shops"], visits: 210, php: "8.2" },
   { name: "Lantern Festival", domain: "lantern-festival.example", isUnverified: true, visits: 12 },
   { name: "Paper Boats", domain: "paper-boats.example", labels: ["Shops"], visits: 330, others: ["Staging"] },

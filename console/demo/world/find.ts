@@ -7,10 +7,18 @@ export interface Place {
   readonly environment: DemoEnvironment;
 }
 
-export const allPlaces = ({ sites }: World): Place[] =>
-  sites.filter(({ isReady }) => isReady).flatMap((site) => site.environments.map((environment) => ({ site, environment })));
+/** The sites that whoever has signed in may see. */
+export function seenSites(world: World): DemoSite[] {
+  const { siteIds, labelIds } = signedInPerson(world).access;
+  const isSeen = ({ id, labels }: DemoSite) =>
+    siteIds === null || siteIds.includes(id) || labelIds?.some((label) => labels.has(label)) === true;
+  return world.sites.filter((site) => site.isReady && isSeen(site));
+}
 
-export const siteOf = ({ sites }: World, id: string): DemoSite => found(sites.find((site) => site.id === id));
+export const allPlaces = (world: World): Place[] =>
+  seenSites(world).flatMap((site) => site.environments.map((environment) => ({ site, environment })));
+
+export const siteOf = (world: World, id: string): DemoSite => found(seenSites(world).find((site) => site.id === id));
 
 export const placeOf = (world: World, id: string): Place =>
   found(allPlaces(world).find(({ environment }) => environment.id === id));

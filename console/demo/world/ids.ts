@@ -14,7 +14,11 @@ export function chanceOf(text: string): number {
 
 /** The UUID of something that is there from the beginning, so that its address stays right when the page is loaded again. */
 export function idOf(name: string): string {
-  const digits = [0, 1, 2, 3].map((part) => Math.floor(chanceOf(`${name} ${part}`) * 2 ** 32).toString(16).padStart(8, "0"));
+  const digits = [0, 1, 2, 3].map((part) =>
+    Math.floor(chanceOf(`${name} ${part}`) * 2 ** 32)
+      .toString(16)
+      .padStart(8, "0"),
+  );
   const all = digits.join("");
   return `${all.slice(0, 8)}-${all.slice(8, 12)}-4${all.slice(13, 16)}-a${all.slice(17, 20)}-${all.slice(20)}`;
 }

@@ -1,9 +1,5 @@
 /** Operations of the demo: they pass their steps in a few seconds, and then do what was asked for. */
-import {
-  environmentBusyMessage,
-  type OperationKind,
-  operationKinds,
-} from "@sitewright/contract/operationKinds.ts";
+import { environmentBusyMessage, type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import type { OperationResult, operationResults } from "@sitewright/contract/operationResults.ts";
 import { finish, record } from "./activity.ts";
 import { send } from "./events.ts";
@@ -112,7 +108,16 @@ function end(world: World, operation: DemoOperation, recorded: Recorded, problem
 }
 
 /** The progress of an operation, as the API has it. */
-export function progressOf({ kind, siteId, environmentId, steps, stepsDone, state, createdAt, finishedAt }: DemoOperation) {
+export function progressOf({
+  kind,
+  siteId,
+  environmentId,
+  steps,
+  stepsDone,
+  state,
+  createdAt,
+  finishedAt,
+}: DemoOperation) {
   return {
     kind,
     ...(siteId !== null && { idSite: siteId }),
@@ -127,7 +132,14 @@ export function progressOf({ kind, siteId, environmentId, steps, stepsDone, stat
 
 export function summaryOf(operation: DemoOperation) {
   const { id, state, createdAt, message } = operation;
-  return { operation_id: id, state, ...progressOf(operation), created_at: isoOf(createdAt), message, ...blockingOf(operation) };
+  return {
+    operation_id: id,
+    state,
+    ...progressOf(operation),
+    created_at: isoOf(createdAt),
+    message,
+    ...blockingOf(operation),
+  };
 }
 
 export const blockingOf = ({ blockedBy }: DemoOperation) =>

@@ -70,7 +70,7 @@ export const knownPackages: readonly KnownPackage[] = [
     name: "plain-paper",
     title: "Plain Paper",
     description: "A quiet theme for texts.",
-    older: "2.3",
+    older: "2.2",
     newest: "2.3",
   },
 ];
@@ -81,7 +81,7 @@ export function packagesOf(site: string, isNew = false): InstalledPackage[] {
     ({ type, name }) => type === "theme" || isNew || chanceOf(`${site} has ${name}`) < 0.7,
   );
   return chosen.map(({ type, name, title, description, older, newest, flaw }) => {
-    const isOld = !isNew && older !== newest && chanceOf(`${site} keeps ${name}`) < 0.4;
+    const isOld = !isNew && older !== newest && chanceOf(`${site} keeps ${name}`) < (flaw === undefined ? 0.4 : 0.15);
     return {
       ...{ type, name, title, description },
       version: isOld ? older : newest,
@@ -94,7 +94,11 @@ export function packagesOf(site: string, isNew = false): InstalledPackage[] {
 }
 
 /** Installs the newest version. */
-export function update(installed: InstalledPackage): { readonly name: string; readonly from: string; readonly to: string } {
+export function update(installed: InstalledPackage): {
+  readonly name: string;
+  readonly from: string;
+  readonly to: string;
+} {
   const { name, version: from, newest: to = from } = installed;
   installed.version = to;
   delete installed.newest;

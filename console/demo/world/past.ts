@@ -31,10 +31,20 @@ const done: readonly Done[] = [
   },
   { kind: "addManualBackup", site: 3, minutesAgo: 410, text: "Back up Birch & Sons" },
   { kind: "pushEnvironment", site: 2, minutesAgo: 1_500, text: "Push Redesign of Night Train Journal to Live" },
-  { kind: "modifyPhpVersion", site: 9, minutesAgo: 2_900, text: "Change the PHP version of Field Notes to 8.4", result: { php_version: "8.4" } },
+  {
+    kind: "modifyPhpVersion",
+    site: 9,
+    minutesAgo: 2_900,
+    text: "Change the PHP version of Field Notes to 8.4",
+    result: { php_version: "8.4" },
+  },
 ];
 
-function operationOf({ kind, site, minutesAgo, problem = null, result = null }: Done, sites: readonly DemoSite[], now: number): DemoOperation {
+function operationOf(
+  { kind, site, minutesAgo, problem = null, result = null }: Done,
+  sites: readonly DemoSite[],
+  now: number,
+): DemoOperation {
   const { id: siteId, environments: [live] = [] } = sites[site] ?? {};
   const createdAt = now - minutesAgo * 60_000;
   return {
@@ -82,7 +92,12 @@ export function pastActivity(sites: readonly DemoSite[], people: readonly Person
       initiated_by:
         developer === undefined
           ? null
-          : { id: developer.id, role: developer.access.role, full_name: developer.fullName, first_name: developer.fullName.split(" ")[0] ?? "" },
+          : {
+              id: developer.id,
+              role: developer.access.role,
+              full_name: developer.fullName,
+              first_name: developer.fullName.split(" ")[0] ?? "",
+            },
       user_agent_info: { browser_name: "Firefox", browser_version: "140.0", os_name: "Linux" },
       api_key_info: null,
       descriptions: [text],

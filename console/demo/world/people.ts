@@ -4,7 +4,13 @@ import type { DemoInvitation, DemoKey, DemoSession, Person, Role } from "./world
 
 const day = 86_400_000;
 
-function person(fullName: string, email: string, role: Role, sites: readonly string[] | null, lastSignedInAt: number): Person {
+function person(
+  fullName: string,
+  email: string,
+  role: Role,
+  sites: readonly string[] | null,
+  lastSignedInAt: number,
+): Person {
   const siteIds = sites && sites.map((name) => idOf(`site ${name}`));
   return {
     id: idOf(email),
@@ -41,7 +47,14 @@ export const demoSessions = (now: number): DemoSession[] => {
   const personId = idOf("ada@meadow.example");
   return [
     { id: idOf("session here"), personId, createdAt: now, place: "203.0.113.7", browser: "This browser", system: "" },
-    { id: idOf("session there"), personId, createdAt: now - 4 * day, place: "198.51.100.20", browser: "Firefox", system: "Android" },
+    {
+      id: idOf("session there"),
+      personId,
+      createdAt: now - 4 * day,
+      place: "198.51.100.20",
+      browser: "Firefox",
+      system: "Android",
+    },
   ];
 };
 

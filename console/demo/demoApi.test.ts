@@ -1,0 +1,125 @@
+/** The demo answers every call of the console as the contract says. */
+import type { Endpoint } from "@sitewright/contract/endpoint.ts";
+import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { notCalled as notCalledByConsole } from "@sitewright/server/http/testing/consoleCalls.ts";
+import { problemsOf } from "@sitewright/server/http/testing/documentedAnswers.ts";
+import { describe, expect, it } from "vitest";
+import { calls, handlers, notCalled } from "./api/handlers.ts";
+import { requests } from "./testing/requests.ts";
+import { endOfOperations, fastWorld, isEndpoint, type Sent, send, sendKnown } from "./testing/send.ts";
+import { idOf } from "./world/ids.ts";
+
+const names = Object.keys({ ...calls, ...handlers });
+
+const isText = ({ responses }: Endpoint): boolean =>
+  Object.values(responses).some(({ mediaTypes }) => mediaTypes !== undefined);
+
+/** What is undocumented about an answer. */
+function problemsOfAnswer(name: string, { status, body }: Sent): readonly string[] {
+  if (!isEndpoint(name)) return ["There is no such endpoint"];
+  const row = endpoints[name];
+  return isText(row) ? [] : problemsOf(row, status, body);
+}
+
+const messageIn = (body: unknown): string => String(Object(body).message ?? "");
+
+describe("every call", () => {
+  it("of the console has a handler, and no other has one", () => {
+    expect([...notCalled].toSorted()).toEqual([...notCalledByConsole].toSorted());
+    const all = Object.keys(endpoints).filter((name) => !notCalledByConsole.includes(name));
+    expect(names.toSorted()).toEqual(all.toSorted());
+    expect(Object.keys(requests).toSorted()).toEqual(all.toSorted());
+  });
+
+  it.each(names)("is answered with success, as documented: %s", async (name) => {
+    const world = fastWorld();
+    const answer = await sendKnown(world, name);
+    expect(answer.status, messageIn(answer.body)).toBeLessThan(300);
+    expect(problemsOfAnswer(name, answer)).toEqual([]);
+    await endOfOperations(world);
+    const [latest] = world.operations;
+    if (world.sessionId === null || latest === undefined) return;
+    const followed = await send(world, "getOperation", { params: { operation_id: latest.id } });
+    expect(followed.status).toBe(200);
+    expect(problemsOfAnswer("getOperation", followed)).toEqual([]);
+  });
+
+  it.each(names)("is still answered as documented after everything else has been called: %s", async (name) => {
+    const world = fastWorld();
+    for (const other of ["createSite", "deleteEnvironment", "addDomain", "createRollout", "inviteUser"]) {
+      await sendKnown(world, other);
+    }
+    await endOfOperations(world);
+    expect(problemsOfAnswer(name, await sendKnown(world, name))).toEqual([]);
+  });
+});
+
+const site = { company: idOf("company"), display_name: "New site", region: "this-machine" };
+
+describe("a change", () => {
+  it("takes effect when its operation has ended", async () => {
+    const world = fastWorld();
+    const count = async () => Object((await send(world, "listSites", {})).body).company.sites.length;
+    const before = await count();
+    const { status } = await send(world, "createPlainSite", { body: site });
+    expect([status, await count()]).toEqual([202, before]);
+    await endOfOperations(world);
+    expect(await count()).toBe(before + 1);
+  });
+
+  it("of a name that begins with “fail” fails, and leaves nothing", async () => {
+    const world = fastWorld();
+    const before = world.sites.length;
+    const { body } = await send(world, "createPlainSite", { body: { ...site, display_name: "Fail, please" } });
+    await endOfOperations(world);
+    const ended = await send(world, "getOperation", { params: { operation_id: String(Object(body).operation_id) } });
+    expect([ended.status, problemsOfAnswer("getOperation", ended), world.sites.length]).toEqual([500, [], before]);
+  });
+
+  it("of an environment that is busy fails at once", async () => {
+    const world = fastWorld();
+    const body = { environment_id: idOf("harbour-cafe live") };
+    await send(world, "clearCache", { body });
+    const second = await send(world, "restartPhp", { body });
+    const params = { operation_id: String(Object(second.body).operation_id) };
+    const followed = await send(world, "getOperation", { params });
+    expect([followed.status, Object(followed.body).data.code]).toEqual([500, "environment_busy"]);
+    expect(problemsOfAnswer("getOperation", followed)).toEqual([]);
+  });
+
+  it("is refused as the contract says, in its words", async () => {
+    const world = fastWorld();
+    const malformed = await send(world, "createSite", { body: { ...site, display_name: "" } });
+    expect(malformed.status).toBe(400);
+    expect(Object(malformed.body).data.errors).toContainEqual({ path: "/display_name", message: "must not be empty" });
+    expect(Object(malformed.body).data.errors).toContainEqual({ path: "/admin_email", message: "is required" });
+    const taken = await send(world, "createPlainSite", { body: { ...site, display_name: "harbour café" } });
+    expect([taken.status, Object(taken.body).data.code]).toEqual([400, "site_name_taken"]);
+    expect([malformed, taken].flatMap((answer) => problemsOfAnswer("createSite", answer))).toEqual([]);
+  });
+
+  it("needs the role that the contract wants, and reads show a client only their site", async () => {
+    const world = fastWorld();
+    await send(world, "signIn", { body: { email: "elena@harbour-cafe.example", password: "whatever it is" } });
+    const listed = await send(world, "listSites", {});
+    expect(Object(listed.body).company.sites.map(Object.keys).length).toBe(1);
+    const unseen = await send(world, "getSite", { params: { site_id: idOf("site river-clinic") } });
+    expect(unseen.status).toBe(404);
+    const body = { environment_id: idOf("harbour-cafe live") };
+    const forbidden = await send(world, "clearCache", { body });
+    expect([forbidden.status, problemsOfAnswer("clearCache", forbidden)]).toEqual([403, []]);
+    await send(world, "signOut", {});
+    const nobody = await send(world, "clearCache", { body });
+    expect([nobody.status, problemsOfAnswer("clearCache", nobody)]).toEqual([401, []]);
+  });
+});
+
+it("says what happens as events, as the console listens to them", async () => {
+  const world = fastWorld();
+  const types: string[] = [];
+  world.listeners.add(({ type }) => types.push(type));
+  await send(world, "createPlainSite", { body: site });
+  await endOfOperations(world);
+  expect(types.slice(0, 3)).toEqual(["activity.recorded", "operation.started", "operation.progress"]);
+  expect(types.slice(-2)).toEqual(["site.created", "operation.succeeded"]);
+});

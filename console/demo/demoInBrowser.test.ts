@@ -1,0 +1,173 @@
+/** The built demo in Chromium, served by a server that has nothing but its files. */
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { launchBrowser } from "@sitewright/e2e/browser.ts";
+import { builtConsole } from "@sitewright/server/http/testing/console.ts";
+import { problemsInBothSchemes } from "@sitewright/server/http/testing/consolePages.ts";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { buildDemo } from "../build/buildDemo.ts";
+import { type ServedDemo, serveDemo } from "./testing/serve.ts";
+import { idOf } from "./world/ids.ts";
+
+let folder: string;
+let served: ServedDemo;
+let browser: Browser;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "sitewright-demo-"));
+  await buildDemo(folder);
+  served = await serveDemo(folder);
+  browser = await launchBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await served?.[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** Opens the demo in a new tab. `query`: of the address, such as `?answers=500`. */
+async function open(path: string, { query = "", width = 1440 } = {}): Promise<Page> {
+  const viewport = { width, height: 900 };
+  const page = await (await browser.newContext({ reducedMotion: "reduce", viewport })).newPage();
+  page.setDefaultTimeout(60_000);
+  await page.goto(`${served.address}${query}#${path}`);
+  return page;
+}
+
+const harbour = `/sites/${idOf("site harbour-cafe")}`;
+
+const textOf = async (where: string): Promise<string> => {
+  const names = (await readdir(where)).filter((name) => /\.(js|html)$/.test(name));
+  return (await Promise.all(names.map((name) => readFile(join(where, name), "utf8")))).join("\n");
+};
+
+it("is not a part of the product's console", async () => {
+  const product = await textOf((await builtConsole()).folder);
+  const demo = await textOf(folder);
+  for (const word of ["Meadow Web Studio", "sitewrightDemo", "demo-note"]) {
+    expect(demo).toContain(word);
+    expect(product).not.toContain(word);
+  }
+});
+
+it("says that it is one, and needs nothing but its files in any folder", async () => {
+  const page = await open("/");
+  await page.getByRole("heading", { name: "Hello Ada" }).waitFor();
+  await page.getByText("Demo: everything here is invented").first().waitFor();
+  await page.goto(`${served.address}#${harbour}?tab=backups`);
+  await page.reload();
+  await page.getByRole("heading", { name: "Harbour Café" }).waitFor();
+  expect(served.missing).toEqual([]);
+  await page.context().close();
+});
+
+it.each([390, 1440])("has nothing that axe objects to, at %i pixels", async (width) => {
+  const page = await open("/", { width });
+  const found: unknown[] = [];
+  for (const address of ["#/", "#/sites", `#${harbour}?tab=analytics`, "nothing-here.html"]) {
+    await page.goto(served.address + address);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+    found.push([
+      address,
+      await problemsInBothSchemes(page),
+      await page.evaluate("document.documentElement.scrollWidth"),
+    ]);
+  }
+  expect(found).toEqual(found.map((row) => [Object(row)[0], [], width]));
+  await page.context().close();
+});
+
+it("shows what the contract rejects next to the fields, and follows a new site until it is there", async () => {
+  const page = await open("/sites/new");
+  await page.getByRole("button", { name: "Create the site" }).click();
+  const name = page.getByLabel("Name of the site");
+  await page.getByText("Must not be empty").first().waitFor();
+  expect(await name.getAttribute("aria-invalid")).toBe("true");
+  await name.fill("Harbour Café");
+  await page.getByLabel("Title", { exact: true }).fill("Hello");
+  await page.getByLabel("User name").fill("ada");
+  await page.getByLabel("E-mail address").fill("ada@example");
+  await page.getByRole("button", { name: "Generate" }).click();
+  await page.getByRole("button", { name: "Create the site" }).click();
+  await page.getByText("There is already a site with the name “Harbour Café”").waitFor();
+  await name.fill("A new one");
+  await page.getByRole("button", { name: "Create the site" }).click();
+  await page.waitForURL(/#\/operations\//);
+  await page.getByRole("link", { name: "Open the site" }).click();
+  await page.getByRole("heading", { name: "A new one" }).waitFor();
+  await page.context().close();
+});
+
+it("adds a domain, and shows it as served when the demo has seen its records", async () => {
+  const page = await open(`${harbour}?tab=domains`);
+  await page.getByRole("button", { name: "Add a domain" }).click();
+  const dialog = page.getByRole("dialog");
+  const name = dialog.getByRole("textbox", { name: /domain/i }).first();
+  await name.fill("http://shop");
+  await dialog.getByRole("button", { name: /^Add/ }).last().click();
+  await dialog.getByText("Write a domain name such as shop.example.com").waitFor();
+  expect(await name.getAttribute("aria-invalid")).toBe("true");
+  await name.fill("shop.meadow.example");
+  await dialog.getByRole("button", { name: /^Add/ }).last().click();
+  await page.getByText("shop.meadow.example").first().waitFor();
+  await page.context().close();
+});
+
+it("asks for the password again when the session has ended, and keeps what was typed", async () => {
+  const page = await open("/sites/new", { query: "?answers=expired" });
+  await page.getByLabel("Name of the site").fill("Half typed");
+  await page.getByRole("button", { name: "Create the site" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("E-mail address").fill("nobody@meadow.example");
+  await dialog.getByLabel("Password", { exact: true }).fill("whatever it is");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.getByText("Nobody of the demo has this address").waitFor();
+  await dialog.getByLabel("E-mail address").fill("ada@meadow.example");
+  await dialog.getByRole("button", { name: "Sign in" }).click();
+  await dialog.waitFor({ state: "hidden" });
+  expect(await page.getByLabel("Name of the site").inputValue()).toBe("Half typed");
+  await page.context().close();
+});
+
+it("shows an internal error and too many requests for what they are", async () => {
+  const page = await open("/sites/new");
+  const button = page.getByRole("button", { name: "Create the site" });
+  await button.waitFor();
+  await page.evaluate(`sitewrightDemo.behave("500")`);
+  await button.click();
+  await page.getByRole("alert").getByText("Error occurred while processing your request").waitFor();
+  await page.evaluate(`sitewrightDemo.behave("429")`);
+  await button.click();
+  await page.getByRole("alert").getByText("Too many requests, please try again later.").waitFor();
+  await page.context().close();
+});
+
+it("shows a lost connection until it is back", async () => {
+  const page = await open("/sites");
+  await page.getByText("Harbour Café").first().waitFor();
+  await page.evaluate(`sitewrightDemo.behave("offline")`);
+  await page
+    .getByRole("textbox", { name: /search/i })
+    .first()
+    .fill("meadow");
+  const note = page.getByRole("status").filter({ hasText: /can.t be reached|not connected|no connection/i });
+  await note.waitFor();
+  await page.evaluate(`sitewrightDemo.behave("normal")`);
+  await page.getByText("Meadow School").first().waitFor();
+  await note.waitFor({ state: "hidden" });
+  await page.context().close();
+});
+
+it("signs out and in again", async () => {
+  const page = await open("/account");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByLabel("E-mail address").fill("bruno@meadow.example");
+  await page.getByLabel("Password", { exact: true }).fill("whatever it is");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.getByRole("heading", { name: "Hello Bruno" }).waitFor();
+  expect(served.missing).toEqual([]);
+  await page.context().close();
+});
