@@ -89,7 +89,7 @@ it("shows what the contract rejects next to the fields, and follows a new site u
   await name.fill("Harbour Café");
   await page.getByLabel("Title", { exact: true }).fill("Hello");
   await page.getByLabel("User name").fill("ada");
-  await page.getByLabel("E-mail address").fill("ada@example");
+  await page.getByLabel("E-mail address").fill("ada@meadow.example");
   await page.getByRole("button", { name: "Generate" }).click();
   await page.getByRole("button", { name: "Create the site" }).click();
   await page.getByText("There is already a site with the name “Harbour Café”").waitFor();
@@ -101,18 +101,18 @@ it("shows what the contract rejects next to the fields, and follows a new site u
   await page.context().close();
 });
 
-it("adds a domain, and shows it as served when the demo has seen its records", async () => {
+it("adds a domain, and shows that it points here as soon as the demo has seen its records", async () => {
   const page = await open(`${harbour}?tab=domains`);
-  await page.getByRole("button", { name: "Add a domain" }).click();
-  const dialog = page.getByRole("dialog");
-  const name = dialog.getByRole("textbox", { name: /domain/i }).first();
+  const [name, add] = [page.getByLabel("Name", { exact: true }), page.getByRole("button", { name: "Add a domain" })];
   await name.fill("http://shop");
-  await dialog.getByRole("button", { name: /^Add/ }).last().click();
-  await dialog.getByText("Write a domain name such as shop.example.com").waitFor();
+  await add.click();
+  await page.getByText("Write a domain name such as shop.example.com").waitFor();
   expect(await name.getAttribute("aria-invalid")).toBe("true");
   await name.fill("shop.meadow.example");
-  await dialog.getByRole("button", { name: /^Add/ }).last().click();
-  await page.getByText("shop.meadow.example").first().waitFor();
+  await add.click();
+  const row = page.getByRole("row", { name: /shop\.meadow\.example/ });
+  await row.getByText("Does not point here yet").waitFor();
+  await row.getByText("Points here").waitFor();
   await page.context().close();
 });
 
@@ -149,11 +149,8 @@ it("shows a lost connection until it is back", async () => {
   const page = await open("/sites");
   await page.getByText("Harbour Café").first().waitFor();
   await page.evaluate(`sitewrightDemo.behave("offline")`);
-  await page
-    .getByRole("textbox", { name: /search/i })
-    .first()
-    .fill("meadow");
-  const note = page.getByRole("status").filter({ hasText: /can.t be reached|not connected|no connection/i });
+  await page.getByLabel("Search by name").fill("meadow");
+  const note = page.getByRole("status").filter({ hasText: "Sitewright can't be reached" });
   await note.waitFor();
   await page.evaluate(`sitewrightDemo.behave("normal")`);
   await page.getByText("Meadow School").first().waitFor();

@@ -1,7 +1,7 @@
 /** Asks for the password when the session has ended, in front of the page, so that nothing typed there is lost. */
 import { Modal, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useRouterState } from "@tanstack/react-router";
+import { useNavigate, useRouter, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { sessionQuery } from "../api/session.ts";
 import { texts } from "../texts.ts";
@@ -11,6 +11,7 @@ export function SessionGuard() {
   const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 60_000 });
   const client = useQueryClient();
   const navigate = useNavigate();
+  const { history } = useRouter();
   const href = useRouterState({ select: ({ location }) => location.href });
   const user = useRef(session?.user.id);
   const mustChange = session?.must_change_password === true;
@@ -34,7 +35,7 @@ export function SessionGuard() {
         <SignInForm
           done={(signedIn) => {
             // What the page shows may belong to another company.
-            if (signedIn.user.id !== user.current) window.location.assign("/");
+            if (signedIn.user.id !== user.current) window.location.assign(history.createHref("/"));
             else void client.invalidateQueries();
           }}
         />

@@ -1,13 +1,13 @@
 /** A form whose values are sent to the API, and whose fields show the API's errors. */
 import { type UseFormReturnType, useForm } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
-import { ApiFailure } from "../api/failure.ts";
+import { ApiFailure, textAt } from "../api/failure.ts";
 
 interface ApiFormOptions<Values extends Record<string, unknown>, Result> {
   readonly initialValues: Values;
   readonly send: (values: Values) => Promise<Result>;
   readonly done?: (result: Result, form: UseFormReturnType<Values>) => void;
-  /** The field that a refusal is about, by its code. */
+  /** The field that a refusal is about, by its code, unless the refusal names it. */
   readonly fields?: Readonly<Record<string, keyof Values & string>>;
 }
 
@@ -25,8 +25,8 @@ export function useApiForm<Values extends Record<string, unknown>, Result>({
   });
   const errorsOf = (error: Error): Record<string, string> => {
     if (!(error instanceof ApiFailure)) return {};
-    const field = fields[error.code ?? ""];
-    if (field !== undefined) return { [field]: error.message };
+    const field = fields[error.code ?? ""] ?? textAt(error.data, "field");
+    if (field !== null) return { [field]: error.message };
     return Object.fromEntries(error.faults.map(({ path, message }) => [fieldAt(path), sentence(message)]));
   };
   /** The field that a JSON pointer leads to or through, or else the pointer's first part. */

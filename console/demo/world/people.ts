@@ -11,7 +11,7 @@ function person(
   sites: readonly string[] | null,
   lastSignedInAt: number,
 ): Person {
-  const siteIds = sites && sites.map((name) => idOf(`site ${name}`));
+  const siteIds = sites?.map((name) => idOf(`site ${name}`)) ?? null;
   return {
     id: idOf(email),
     ...{ email, fullName, lastSignedInAt },
