@@ -81,7 +81,7 @@ export const companyTexts = {
     noPackagesHint: "They appear when they are installed on a site.",
     noMatch: (search: string) => `No name contains “${search}”`,
     rollOut: "Update everywhere",
-    rollOutNamed: (title: string) => `Update ${title} everywhere`,
+    rollOutNamed: (title: string) => `Update everywhere: ${title}`,
     rollOutTitle: (title: string, version: string) => `Update ${title} to ${version} everywhere`,
     rollOutHint:
       "Some environments are updated first. The others follow unless too many updates fail. Each one is tried with a copy, and has a backup.",

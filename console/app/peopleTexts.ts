@@ -68,7 +68,7 @@ export const peopleTexts = {
     needsOwner: "Only owners can change how people sign in.",
     reset: "Reset second factor",
     resetVerb: "Remove the second factor",
-    resetNamed: (name: string) => `Remove the second factor of ${name}`,
+    resetNamed: (name: string) => `Reset second factor of ${name}`,
     resetWarning: (name: string) =>
       `For a lost phone: ${name} will be signed out, loses all passkeys, and can then sign in with the password alone. Make sure that the request really comes from them.`,
     change: "Change",

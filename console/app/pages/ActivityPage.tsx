@@ -132,6 +132,11 @@ function EntryState({
   readonly entry: Entry;
 }) {
   if (hasFailed) return <Badge color="red">{at.failed}</Badge>;
-  if (hasWarning) return <Badge color="yellow">{at.warning}</Badge>;
+  if (hasWarning)
+    return (
+      <Badge color="yellow" variant="light">
+        {at.warning}
+      </Badge>
+    );
   return isDone ? null : <Badge color="blue">{at.running}</Badge>;
 }

@@ -103,7 +103,7 @@ function UsageTable({ items }: { readonly items: readonly Schemas["EnvironmentUs
             {item.is_noisy && (
               <Group gap={4}>
                 {item.noise.map((noise) => (
-                  <Badge key={noise} color="yellow">
+                  <Badge key={noise} color="yellow" variant="light">
                     {at.noise[noise]}
                   </Badge>
                 ))}

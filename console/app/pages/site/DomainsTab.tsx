@@ -90,7 +90,11 @@ function DomainState({ domain }: { readonly domain: Domain }) {
     <Group gap="xs">
       {domain.is_primary && <Badge variant="light">{at.primary}</Badge>}
       {isTemporary && <Badge variant="default">{at.temporary}</Badge>}
-      {!isTemporary && domain.needs_proof && <Badge color="yellow">{at.needsProof}</Badge>}
+      {!isTemporary && domain.needs_proof && (
+        <Badge color="yellow" variant="light">
+          {at.needsProof}
+        </Badge>
+      )}
       {!isTemporary && (
         <Badge variant="light" color={domain.points_here ? "green" : "red"}>
           {domain.points_here ? at.pointsHere : at.pointsElsewhere}

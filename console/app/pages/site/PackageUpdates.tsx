@@ -108,7 +108,11 @@ function PackageRow({ kind, item, isSelected, toggle, update, isChecked, reason 
             {at[item.status]}
           </Badge>
           {item.is_version_vulnerable && <Badge color="red">{at.vulnerable}</Badge>}
-          {item.update_status === "failed" && <Badge color="yellow">{at.failed}</Badge>}
+          {item.update_status === "failed" && (
+            <Badge color="yellow" variant="light">
+              {at.failed}
+            </Badge>
+          )}
         </Group>
       </Table.Td>
       <Table.Td ta="right">
