@@ -67,9 +67,11 @@ it("says that it is one, and needs nothing but its files in any folder", async (
 it.each([390, 1440])("has nothing that axe objects to, at %i pixels", async (width) => {
   const page = await open("/", { width });
   const found: unknown[] = [];
-  for (const address of ["#/", "#/sites", `#${harbour}?tab=analytics`, "nothing-here.html"]) {
+  const withLists = ["#/people", "#/usage", "#/fleet?tab=plugins"];
+  for (const address of ["#/", "#/sites", `#${harbour}?tab=analytics`, ...withLists, "nothing-here.html"]) {
     await page.goto(served.address + address);
     await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "hidden" });
     found.push([
       address,
       await problemsInBothSchemes(page),
@@ -96,8 +98,11 @@ it("shows what the contract rejects next to the fields, and follows a new site u
   await name.fill("A new one");
   await page.getByRole("button", { name: "Create the site" }).click();
   await page.waitForURL(/#\/operations\//);
+  const opened = page.context().waitForEvent("page");
   await page.getByRole("link", { name: "Open the site" }).click();
-  await page.getByRole("heading", { name: "A new one" }).waitFor();
+  await (await opened).getByRole("heading", { name: "Not in the demo" }).waitFor();
+  await page.evaluate(`location.hash = "#/sites"`);
+  await page.getByText("A new one", { exact: true }).waitFor();
   await page.context().close();
 });
 
