@@ -27,7 +27,6 @@ function contentOf(packages: readonly InstalledPackage[]): Folder[] {
     file("/index.php"),
     entry("/wp-admin", true),
     entry("/wp-content", true, [...folders, uploads]),
-    entry("/wp-includes", true),
     file("/wp-config.php"),
   ];
 }
