@@ -26,7 +26,13 @@ export const notCalled = [
   ...(["getVisitsThisMonth", "getBandwidthThisMonth", "removeSecondFactor", "listEvents", "validateKey"] as const),
 ] as const satisfies readonly EndpointName[];
 
-type Called<Handlers> = Omit<Handlers, (typeof notCalled)[number]>;
+/** Only called where an operator has set up a provider, whose page the demo could not show: `getSignInOptions` names none. */
+export const callsOfProvider = [
+  ...(["beginProviderSignIn", "readProviderAnswer", "signInWithProvider"] as const),
+  ...(["linkProviderAccount", "unlinkProviderAccount"] as const),
+] as const satisfies readonly EndpointName[];
+
+type Called<Handlers> = Omit<Handlers, (typeof notCalled | typeof callsOfProvider)[number]>;
 
 /** They return what the result in the body is, or the id of an operation. */
 export const calls = {
@@ -58,4 +64,4 @@ export const handlers = {
   ...invitationHandlers,
   ...signInHandlers,
   ...signOutHandlers,
-} satisfies Called<ResponseHandlers<World>> & PublicHandlers<World>;
+} satisfies Called<ResponseHandlers<World> & PublicHandlers<World>>;

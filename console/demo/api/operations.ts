@@ -31,9 +31,10 @@ const statuses = { running: 202, succeeded: 200, failed: 500 } as const;
 const isPictured = ({ kind }: DemoOperation): boolean => kind.startsWith("update") && kind !== "updateEdgeCacheStatus";
 
 export const operationCalls = {
-  listOperations: (world, { query: { state, site_id, env_id, limit = 20, offset } }) => {
+  listOperations: (world, { query: { state, kind, site_id, env_id, limit = 20, offset } }) => {
     const matches = world.operations
       .filter((one) => state === undefined || one.state === state)
+      .filter((one) => kind === undefined || kind.includes(one.kind))
       .filter((one) => site_id === undefined || one.siteId === site_id)
       .filter((one) => env_id === undefined || one.environmentId === env_id);
     return { items: pageOf(matches, { limit, offset }).map(summaryOf), total: matches.length };

@@ -143,6 +143,7 @@ export const packageCalls = {
           .filter((one) => one.name === name && one.isVulnerable)
           .map(({ version, newest: update_version = null }) => ({
             id: environment.id,
+            site_id: site.id,
             site_display_name: site.displayName,
             display_name: environment.displayName,
             ...{ version, update_version },
@@ -178,6 +179,7 @@ export const packageHandlers = {
       ...known,
       environments: places.map(({ place, one }) => ({
         id: place.environment.id,
+        site_id: place.site.id,
         site_display_name: place.site.displayName,
         display_name: place.environment.displayName,
         plugin_status: statusOf(one),
@@ -198,6 +200,7 @@ export const packageHandlers = {
       ...known,
       environments: places.map(({ place, one }) => ({
         id: place.environment.id,
+        site_id: place.site.id,
         site_display_name: place.site.displayName,
         display_name: place.environment.displayName,
         theme_status: statusOf(one),

@@ -84,6 +84,7 @@ function itemsFor(
     });
   return places.map(({ site, environment, one }, index) => ({
     id: environment.id,
+    site_id: site.id,
     site_display_name: site.displayName,
     display_name: environment.displayName,
     is_canary: index < canaries,

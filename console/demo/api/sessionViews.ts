@@ -34,9 +34,11 @@ export function sessionView({ clock, sessionId }: World, { id, createdAt, place,
 
 type Permission = ResultOf<"getSession">["permissions"][number];
 
-const developer: readonly Permission[] = ["change_sites"];
+const viewer: readonly Permission[] = ["see_limits", "see_rollouts"];
+const developer: readonly Permission[] = [...viewer, "change_sites", "manage_rollouts"];
 const admin: readonly Permission[] = [
-  ...(["create_sites", "change_sites", "see_users", "manage_users"] as const),
+  ...developer,
+  ...(["create_sites", "delete_sites", "change_limits", "see_users", "manage_users"] as const),
   ...(["manage_sign_in", "see_keys", "manage_keys", "manage_labels"] as const),
 ];
 
@@ -44,9 +46,16 @@ const permissions: Readonly<Record<Role, readonly Permission[]>> = {
   owner: [...admin, "manage_owners"],
   admin,
   developer,
-  billing: [],
-  viewer: [],
+  billing: viewer,
+  viewer,
 };
+
+/** Of somebody who has all sites. */
+const ofAllSites: readonly Permission[] = ["see_limits", "see_rollouts", "manage_rollouts"];
+
+function permissionsOf({ role, siteIds }: Person["access"]): Permission[] {
+  return permissions[role].filter((name) => siteIds === null || !ofAllSites.includes(name));
+}
 
 export const hasFactor = ({ factor: { appSince, passkeys } }: Person): boolean =>
   appSince !== null || passkeys.length > 0;
@@ -64,7 +73,7 @@ export function signedInView(world: World): ResultOf<"getSession"> {
       site_ids: access.siteIds && [...access.siteIds],
     },
     company: { id: company.id, name: company.name },
-    permissions: [...permissions[access.role]],
+    permissions: permissionsOf(access),
     is_operator: access.role === "owner",
     must_change_password: false,
     has_second_factor: hasFactor(person),

@@ -70,6 +70,7 @@ function added(world: World, person: Person, isFirst: boolean) {
 }
 
 export const sessionCalls = {
+  listProviderAccounts: () => [],
   getSession: signedInView,
   changePassword: (world, { body }) => {
     requireGoodPassword(body.new_password);
@@ -185,7 +186,7 @@ export const signInHandlers = {
     return { status: 201, body: signedInView(world) };
   },
   getSignInOptions: async () => {
-    const options = { resets_passwords_by_mail: true, passkeys_unavailable_because: null };
+    const options = { resets_passwords_by_mail: true, provider: null, passkeys_unavailable_because: null };
     return { status: 200, body: { sign_in_options: options } };
   },
   beginPasskeySignIn: async () => ({ status: 201, body: { options: passkeyRequest() } }),

@@ -244,6 +244,7 @@ export const requests: Readonly<Record<string, DemoRequest>> = {
   addPasskey: { body: { name: "Laptop", credential: newPasskey } },
   removePasskey: { ...password, given: ofPasskey, after: ["addPasskey"] },
   listSessions: {},
+  listProviderAccounts: {},
   endSession: { params: { session_id: sessionElsewhere } },
   endOtherSessions: {},
 } satisfies Record<keyof typeof calls | keyof typeof handlers, DemoRequest>;
