@@ -81,6 +81,21 @@ test.each([
   await expect.poll(() => openConnections(impatient.server.server)).toBe(0);
 });
 
+test.each([
+  ["nothing", ""],
+  ["half of a head", head],
+  ["a request, and half of the next head", `${head}\r\n${head}`],
+])("a server that stops does not wait for a connection that has sent %s", async (_, bytes) => {
+  await using stopping = await startTestServer();
+  const client = await open(await stopping.listen());
+  const answered = once(client, "data");
+  client.write(bytes);
+  if (bytes.includes("\r\n\r\n")) await answered;
+  await expect.poll(() => openConnections(stopping.server.server)).toBe(1);
+  await stopping.server.close();
+  expect(await openConnections(stopping.server.server)).toBe(0);
+});
+
 /** Resolves when the server has ended the connection. */
 function ended(socket: Socket): Promise<void> {
   return new Promise((resolve) => socket.once("end", resolve).once("close", () => resolve()));

@@ -1,4 +1,5 @@
 /** Limits how many connections and requests an address may have open, and how long they may take to send a request. */
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Server, Socket } from "node:net";
 import { clientNetwork } from "@sitewright/server/app/traffic/networks.ts";
 import type { FastifyInstance } from "fastify";
@@ -41,6 +42,35 @@ export function limitConnections(
     const release = take(socket.remoteAddress ?? "");
     if (release === null) socket.destroy();
     else socket.once("close", release);
+  });
+}
+
+/** How long a connection may stay without a request while the server stops: one may be on its way. */
+const silentMilliseconds = 500;
+
+/**
+ * Ends the connections that have no request in progress while the server stops. Node ends only those that are between two requests,
+ * so the server would wait for clients that have connected in advance, as browsers do, or have sent a part of a head.
+ */
+export function endSilentConnections(server: Server, stopping: AbortSignal): void {
+  const requests = new Map<Socket, number>();
+  server.on("connection", (socket: Socket) => {
+    requests.set(socket, 0);
+    socket.once("close", () => requests.delete(socket));
+  });
+  const count = (socket: Socket, change: 1 | -1) => {
+    const open = requests.get(socket);
+    if (open !== undefined) requests.set(socket, open + change);
+  };
+  server.on("request", ({ socket }: IncomingMessage, response: ServerResponse) => {
+    count(socket, 1);
+    response.on("close", () => count(socket, -1));
+  });
+  stopping.addEventListener("abort", () => {
+    const ending = setInterval(() => {
+      for (const [socket, open] of requests) if (open === 0) socket.destroy();
+    }, silentMilliseconds);
+    server.once("close", () => clearInterval(ending));
   });
 }
 

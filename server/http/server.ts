@@ -22,6 +22,7 @@ import { bodyLimit, readJsonBodies } from "./bodies.ts";
 import { serveChallenges } from "./challenges.ts";
 import {
   type ConnectionLimits,
+  endSilentConnections,
   limitConnections,
   limitRequests,
   makeTakeRequest,
@@ -104,6 +105,7 @@ export function buildServer({
   const take = makeTakeRequest(limits);
   const reads = makeRepeatedReads({ app, count, findEndpoint: makeFindEndpoint(), take, stopping, isTrustedProxy });
   answerFirst(server, reads);
+  endSilentConnections(server.server, stopping);
   // The edge's socket has no address.
   paceReads(server.server, createNetworkPace(), (socket) => addressOf(socket) || "edge");
   readJsonBodies(server, createNetworkPace());
