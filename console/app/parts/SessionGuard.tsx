@@ -3,12 +3,19 @@ import { Modal, Stack, Text } from "@mantine/core";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useRouter, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { useConnected } from "../api/connection.ts";
 import { sessionQuery } from "../api/session.ts";
 import { texts } from "../texts.ts";
 import { SignInForm } from "./SignInForm.tsx";
 
+/** How often the session is looked at, in milliseconds. */
+const lookMilliseconds = 60_000;
+/** How often while the API can't be reached: the first answer shows that it can again, also if nothing else is read. */
+const tryMilliseconds = 2_000;
+
 export function SessionGuard() {
-  const { data: session } = useQuery({ ...sessionQuery, refetchInterval: 60_000 });
+  const refetchInterval = useConnected() ? lookMilliseconds : tryMilliseconds;
+  const { data: session } = useQuery({ ...sessionQuery, refetchInterval });
   const client = useQueryClient();
   const navigate = useNavigate();
   const { history } = useRouter();
