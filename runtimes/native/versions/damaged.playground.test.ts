@@ -15,21 +15,38 @@ const run = promisify(execFile);
 
 let php: PhpInstallation;
 let folder: string;
+let endless: string;
+/** Takes half a minute, so it begins before the other tests. */
+let endlessInspection: ReturnType<typeof inspect>;
 beforeAll(async () => {
   [, php] = await twoPhps();
-  // Beside the original, because its files are linked: copying them would take long.
-  folder = await mkdtemp(`${php.root}-damaged-`);
-  await run("cp", ["--archive", "--link", path.join(php.root, "usr"), folder]);
-  await run("chmod", ["755", folder]);
+  folder = await linkedCopy();
+  endless = await linkedCopy();
+  await copySettings(endless);
+  await rm(settings("fpm", "php.ini", endless));
+  await run("mkfifo", [settings("fpm", "php.ini", endless)]);
+  endlessInspection = inspect(endless);
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
+afterAll(() => Promise.all([folder, endless].map((made) => rm(made, { recursive: true, force: true }))));
 beforeEach(async () => {
   await rm(path.join(folder, "etc"), { recursive: true, force: true });
-  await cp(path.join(php.root, "etc"), path.join(folder, "etc"), { recursive: true, verbatimSymlinks: true });
+  await copySettings(folder);
 });
 
-const settings = (program: string, name: string) => path.join(folder, "etc/php", php.version, program, name);
-const inspect = () => inspectRoots([{ folder, place: "there" }]);
+/** Beside the original, because its files are linked: copying them would take long. */
+async function linkedCopy(): Promise<string> {
+  const made = await mkdtemp(`${php.root}-damaged-`);
+  await run("cp", ["--archive", "--link", path.join(php.root, "usr"), made]);
+  await run("chmod", ["755", made]);
+  return made;
+}
+
+const copySettings = (to: string) =>
+  cp(path.join(php.root, "etc"), path.join(to, "etc"), { recursive: true, verbatimSymlinks: true });
+
+const settings = (program: string, name: string, root = folder) =>
+  path.join(root, "etc/php", php.version, program, name);
+const inspect = (root = folder) => inspectRoots([{ folder: root, place: "there" }]);
 
 /** Writes a file of settings for both programs. */
 async function write(name: string, content: string | Buffer): Promise<void> {
@@ -39,8 +56,8 @@ async function write(name: string, content: string | Buffer): Promise<void> {
   }
 }
 
-async function expectRefused(reason: RegExp): Promise<void> {
-  expect(await inspect()).toEqual({ offered: [], refused: [expect.stringMatching(reason)] });
+async function expectRefused(reason: RegExp, inspection = inspect()): Promise<void> {
+  expect(await inspection).toEqual({ offered: [], refused: [expect.stringMatching(reason)] });
 }
 
 /** The page of a new site, and its settings, with this PHP. */
@@ -141,8 +158,6 @@ describe("PHP is refused, with the reason, if", () => {
   });
 
   test("reading its settings never ends", async () => {
-    await rm(settings("fpm", "php.ini"));
-    await run("mkfifo", [settings("fpm", "php.ini")]);
-    await expectRefused(/did not end/);
+    await expectRefused(/did not end/, endlessInspection);
   });
 });
