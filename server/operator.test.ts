@@ -23,6 +23,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isPassword } from "./app/company/passwords.ts";
 import { readToken } from "./app/company/token.ts";
 import { sealActivity } from "./audit/seal.ts";
+import { findCommand } from "./operator/commands.ts";
+import { runCommand } from "./operator/runCommand.ts";
 import { confirmSecret, findSecondFactor, storeRecoveryCodes, storeSecret } from "./store/company/secondFactors.ts";
 import { findSignInUser, insertSession, listSessions, replacePassword } from "./store/company/sessions.ts";
 import { edgeGenerations } from "./store/generations.ts";
@@ -44,13 +46,32 @@ interface Outcome {
   readonly errors: string;
 }
 
-function operator(given: readonly string[], settings: NodeJS.ProcessEnv): Promise<Outcome> {
+/** Commands that have run in a process of their own. */
+const provenAlone = new Set<string>();
+/** Commands that change the process: its users, or what its signals do. */
+const alwaysAlone = /^(doctor|php add)/;
+
+/** Runs a command: the first time in a process of its own, as operators do, and then in this one, which takes a tenth of the time. */
+async function operator(given: readonly string[], settings: NodeJS.ProcessEnv): Promise<Outcome> {
   const env = {
     PATH: process.env.PATH,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
     SITEWRIGHT_DATA: data,
     ...settings,
   };
+  const name = findCommand(given)?.command.usage ?? "";
+  if (!provenAlone.has(name) || alwaysAlone.test(name)) {
+    provenAlone.add(name);
+    return runAlone(given, env);
+  }
+  const { exitCode: code, ...printed } = await runCommand(given, { env, terminal });
+  return { code, ...printed };
+}
+
+/** No command that runs here asks for anything. */
+const terminal = { input: process.stdin, output: process.stderr };
+
+function runAlone(given: readonly string[], env: NodeJS.ProcessEnv): Promise<Outcome> {
   return new Promise((resolve) => {
     execFile(process.execPath, [program, ...given], { env }, (error, output, errors) => {
       resolve({ code: typeof error?.code === "number" ? error.code : 0, output, errors });

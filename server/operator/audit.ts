@@ -15,8 +15,11 @@ export const verify: Run = async ({ flags }, { config }) => {
     whileNotSealing(database, async (own) => verifyActivity(own, await readHeads(config.data))),
   );
   const broken = reports.filter((report) => report.broken !== null);
-  if (broken.length > 0) process.exitCode = exitFailed;
-  if (flags.json === true) return JSON.stringify(reports);
+  const text = flags.json === true ? JSON.stringify(reports) : describe(reports, broken);
+  return { text, exitCode: broken.length > 0 ? exitFailed : 0 };
+};
+
+function describe(reports: readonly ChainReport[], broken: readonly ChainReport[]): string {
   const waiting = reports.reduce((sum, report) => sum + report.waiting, 0);
   return [
     ...broken.map(describeBreak),
@@ -25,7 +28,7 @@ export const verify: Run = async ({ flags }, { config }) => {
       : "Compare with an export or a backup from before. Then: operator audit accept",
     ...(waiting === 0 ? [] : [`${plural(waiting, "entry")} not sealed yet.`]),
   ].join("\n");
-};
+}
 
 const total = (reports: readonly ChainReport[]): number => reports.reduce((sum, { seals }) => sum + seals, 0);
 

@@ -16,8 +16,14 @@ export interface Arguments {
   readonly flags: Readonly<Record<string, string | boolean | undefined>>;
 }
 
+/** A text for standard output, of a command that has worked but found problems. */
+export interface Found {
+  readonly text: string;
+  readonly exitCode: number;
+}
+
 /** Resolves with the text for standard output. Rejects with `Failure` and `UnusableFile`. */
-export type Run = (given: Arguments, context: CommandContext) => Promise<string>;
+export type Run = (given: Arguments, context: CommandContext) => Promise<string | Found>;
 
 export interface Command {
   /** The name and the arguments. */

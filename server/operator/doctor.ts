@@ -28,10 +28,10 @@ export const doctor: Run = async ({ flags }, context) => {
   useUsersFrom(config.firstUserId);
   const findings = await findingsOf(config);
   const problems = findings.filter(({ level }) => level === "problem").length;
-  if (problems > 0) process.exitCode = exitFailed;
-  if (flags.json === true) return JSON.stringify(findings);
-  const text = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
-  return `${text}\n\n${problems === 0 ? "No problems" : plural(problems, "problem")} found.`;
+  const lines = findings.map(({ level, text: words }) => `${marks[level]} ${words}`).join("\n");
+  const sum = `${problems === 0 ? "No problems" : plural(problems, "problem")} found.`;
+  const text = flags.json === true ? JSON.stringify(findings) : `${lines}\n\n${sum}`;
+  return { text, exitCode: problems > 0 ? exitFailed : 0 };
 };
 
 /** Examines the machine and these settings, with which the installation runs. */
@@ -56,8 +56,7 @@ export async function findingsOf(config: Config): Promise<readonly Finding[]> {
 function effectiveConfig({ config, env }: Pick<CommandContext, "config" | "env">): Config {
   const isRunning = readRun(config.data) !== null;
   const settings = isRunning ? readLastStart(config.data) : null;
-  const effective =
-    settings === null ? config : loadConfig({ ...process.env, ...settings, SITEWRIGHT_DATA: config.data });
+  const effective = settings === null ? config : loadConfig({ ...env, ...settings, SITEWRIGHT_DATA: config.data });
   return { ...effective, firstUserId: chooseUserIds(config, isRunning ? {} : env) };
 }
 
