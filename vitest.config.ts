@@ -19,11 +19,18 @@ const promises = ["runtimes/promises/*.test.ts"];
 /** Operations in every crash. */
 const crashes = ["server/operations/faults/crash*.test.ts"];
 
+/** Files next to those below that need no process of their own, which would take longer to start than most of their tests. */
+const modest = [
+  "banner|dataFolder|forbiddenAddresses|keepRunning|logFile|postgresUser|previousAddresses|runFolder|terminal|userIds",
+  "firstRun|geoip|keyFile|phpNetwork|sealedSettings|sealing|updateWindow",
+  "advisories|requireWritable",
+].join("|");
+
 /** Files that need a process of their own: they change or stop it, measure its memory, or replace a module of Node. */
 const isolated = [
-  "supervisor/**/*.test.ts",
-  "tools/**/*.test.ts",
-  "server/*.test.ts",
+  `supervisor/**/!(${modest}).test.ts`,
+  `tools/**/!(${modest}).test.ts`,
+  `server/!(${modest}).test.ts`,
   "contract/clients.test.ts",
   "runtimes/sqlite/replace/replaceTexts.test.ts",
   "runtimes/playground/php/dnsRecords.playground.test.ts",
