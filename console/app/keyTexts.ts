@@ -1,14 +1,16 @@
 /** Texts about revoking API keys, and what they are limited to. */
 export const keyTexts = {
   keyRevocation: {
+    replaced: "Replaced",
     title: (name: string) => `Revoke ${name}`,
     warning: "The key, and all keys that were created with it, are refused at once. This can't be undone.",
     verb: "Revoke",
     which: "This key has been rotated: another one has replaced it.",
     one: "Revoke only this key",
-    oneHint: "Programs that use its successor keep working.",
+    oneHint:
+      "Programs that use its successor keep working. Don't choose this if somebody may have copied the key: they could have rotated it.",
     both: "Revoke its successor, too",
-    bothHint: "Programs that use either of them stop working.",
+    bothHint: "Programs that use this key or one that has replaced it stop working.",
   },
   keyScope: {
     labels: "Only sites with these labels",

@@ -75,7 +75,6 @@ const signIn = createRoute({
 const providerSignIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in/provider",
-  wrapInSuspense: true,
   component: ProviderAnswerPage,
 });
 
@@ -91,7 +90,6 @@ const invitation = createRoute({
 const forgottenPassword = createRoute({
   getParentRoute: () => root,
   path: "/forgotten-password",
-  wrapInSuspense: true,
   component: ForgottenPasswordPage,
 });
 

@@ -151,11 +151,11 @@ const dialogs: readonly Dialog[] = [
   {
     file: "pages/fleet/FleetPackages.tsx",
     path: at("/fleet?tab=plugins"),
-    clicks: steps("Update The shop everywhere"),
+    clicks: steps("Update everywhere: The shop"),
   },
   { file: "pages/people/InviteDialog.tsx", path: at("/people"), clicks: steps("Invite somebody") },
   { file: "pages/people/AccessDialog.tsx", path: at("/people"), clicks: steps("Change the role and sites of") },
-  { file: "pages/people/ResetDialog.tsx", path: at("/people"), clicks: steps("Remove the second factor of") },
+  { file: "pages/people/ResetDialog.tsx", path: at("/people"), clicks: steps("Reset second factor of") },
   { file: "pages/people/RemoveDialog.tsx", path: at("/people"), clicks: steps("Remove Grace Hopper") },
   { file: "parts/FactorList.tsx", path: at("/account"), clicks: steps("Remove Authenticator app") },
   { file: "pages/SecondFactorCard.tsx", path: at("/account"), clicks: steps("New recovery codes") },

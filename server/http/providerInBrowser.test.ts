@@ -1,8 +1,5 @@
 /** Signing in at the console in Chromium through a real provider. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { launchBrowser } from "@sitewright/e2e/browser.ts";
 import { makeSignInProvider } from "@sitewright/server/openid/signInProvider.ts";
 import { startProvider, type TestProvider } from "@sitewright/server/openid/testing/provider.ts";
@@ -11,12 +8,10 @@ import { Secret, TOTP } from "otpauth";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { builtConsole } from "./testing/console.ts";
+import { problemsInBothSchemes } from "./testing/consolePages.ts";
 import { chosen, peopleOf } from "./testing/people.ts";
 import { startTestServer, type TestServer } from "./testing/server.ts";
 
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** Where to put pictures of the pages, for people to look at. */
-const pictures = process.env.SITEWRIGHT_TEST_PICTURES;
 let provider: TestProvider;
 let server: TestServer & AsyncDisposable;
 let browser: Browser;
@@ -45,19 +40,11 @@ async function openPage(path: string) {
   return { page, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** The problems that axe finds at both widths and in both colour schemes, and how much wider the page is than its window. */
-async function expectNoProblems(page: Page, name: string): Promise<void> {
-  const script =
-    "axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))";
+/** Axe finds nothing at both widths and in both colour schemes, and the page is as wide as its window. */
+async function expectNoProblems(page: Page): Promise<void> {
   for (const width of [1440, 390]) {
     await page.setViewportSize({ width, height: 844 });
-    for (const colorScheme of ["dark", "light"] as const) {
-      await page.emulateMedia({ colorScheme });
-      expect(await page.evaluate(`${axe}; ${script}`)).toEqual([]);
-      if (pictures !== undefined) {
-        await page.screenshot({ path: join(pictures, `${name}-${width}-${colorScheme}.png`), fullPage: true });
-      }
-    }
+    expect(await problemsInBothSchemes(page)).toEqual([]);
     expect(await page.evaluate(`document.documentElement.scrollWidth - ${width}`)).toBe(0);
   }
 }
@@ -77,11 +64,11 @@ it("links an account with the password, signs in with it alone, unlinks it, and 
   await using opened = await openPage("/account");
   const { page } = opened;
   await page.getByRole("button", { name: "Sign in with Example Login" }).waitFor();
-  await expectNoProblems(page, "sign-in");
+  await expectNoProblems(page);
   await openProvider(page);
   await signInThere(page, email);
   await page.getByText("is not linked to your user here yet").waitFor();
-  await expectNoProblems(page, "password");
+  await expectNoProblems(page);
   await page.getByLabel("Your password here").fill("wrong");
   await page.getByRole("button", { name: "Link and sign in" }).click();
   await page.getByText("The e-mail address or the password is wrong.").waitFor();
@@ -90,7 +77,7 @@ it("links an account with the password, signs in with it alone, unlinks it, and 
 
   await page.getByText(`Example Login: ${email}`).waitFor();
   expect(new URL(page.url()).pathname).toBe("/account");
-  await expectNoProblems(page, "account");
+  await expectNoProblems(page);
   await page.getByRole("button", { name: "Sign out" }).click();
   await openProvider(page);
   await page.getByText("Hello Grace").waitFor();
@@ -99,12 +86,12 @@ it("links an account with the password, signs in with it alone, unlinks it, and 
   await page.getByRole("button", { name: "Unlink Example Login" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByText("It will no longer sign you in.").waitFor();
-  await expectNoProblems(page, "unlink");
+  await expectNoProblems(page);
   await dialog.getByLabel("Current password", { exact: true }).fill(chosen);
   await dialog.getByRole("button", { name: "Unlink Example Login" }).click();
   await page.getByRole("button", { name: "Link your account at Example Login" }).click();
   await page.getByText(`Sign in here with ${email} from now on.`).waitFor();
-  await expectNoProblems(page, "link");
+  await expectNoProblems(page);
   await page.getByLabel("Current password", { exact: true }).fill(chosen);
   await page.getByRole("button", { name: "Link the account" }).click();
   await page.getByText(`Example Login: ${email}`).waitFor();
@@ -126,7 +113,7 @@ it("asks for a second factor", async () => {
   await page.getByLabel("Your password here").fill(chosen);
   await page.getByRole("button", { name: "Link and sign in" }).click();
   await page.getByText("Enter a code of your authenticator app").waitFor();
-  await expectNoProblems(page, "second-factor");
+  await expectNoProblems(page);
   await page.getByLabel("Code", { exact: true }).fill(code(1));
   await page.getByRole("button", { name: "Link and sign in" }).click();
   await page.getByRole("heading", { name: "Activity" }).waitFor();
@@ -140,13 +127,13 @@ it("accepts an invitation, and makes nobody else a user", async () => {
   await openProvider(page);
   await signInThere(page, email);
   await page.getByText(`Nobody here has the e-mail address ${email}`).waitFor();
-  await expectNoProblems(page, "unknown");
+  await expectNoProblems(page);
   const path = `/v2/company/${server.company.company_id}/invitations`;
   expect((await server.call("POST", path, { body: { email, role: "viewer" } })).status).toBe(201);
   await page.getByRole("link", { name: "Back to signing in" }).click();
   await openProvider(page);
   await page.getByText(`You are invited as ${email}.`).waitFor();
-  await expectNoProblems(page, "invitation");
+  await expectNoProblems(page);
   await page.getByLabel("Your full name").fill("Grace Hopper");
   const password = page.getByLabel("Choose a password of at least 12 characters");
   await password.fill("password1234");
@@ -161,7 +148,7 @@ it("says that an answer was used before, and that the provider does not answer",
   await using opened = await openPage("/sign-in/provider?code=1e5&state=another");
   const { page } = opened;
   await page.getByText("This sign-in has expired, was used before, or has begun in another browser.").waitFor();
-  await expectNoProblems(page, "refused");
+  await expectNoProblems(page);
   await page.getByRole("link", { name: "Back to signing in" }).click();
   const stopped = await startProvider([]);
   await stopped[Symbol.asyncDispose]();
@@ -170,5 +157,5 @@ it("says that an answer was used before, and that the provider does not answer",
   await page.goto(`http://localhost:${await other.listen()}/sign-in`);
   await openProvider(page);
   await page.getByText("Example Login does not answer. Sign in with your password, or try again later.").waitFor();
-  await expectNoProblems(page, "unavailable");
+  await expectNoProblems(page);
 });

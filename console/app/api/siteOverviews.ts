@@ -108,11 +108,12 @@ export const overviewPage = (company: string, filter: SiteFilter, page: number) 
 
 /** All sites that match, however many. */
 export async function allOverviews(company: string, filter: SiteFilter): Promise<readonly SiteOverview[]> {
-  const found: SiteOverview[] = [];
-  for (;;) {
-    const { items, total } = await readPage(company, filter, { limit: longestPage, offset: found.length });
-    found.push(...items);
-    if (items.length === 0 || found.length >= total) return found;
+  // A site that is created meanwhile moves others to the next page.
+  const found = new Map<string, SiteOverview>();
+  for (let offset = 0; ; offset += longestPage) {
+    const { items, total } = await readPage(company, filter, { limit: longestPage, offset });
+    for (const site of items) found.set(site.id, site);
+    if (offset + longestPage >= total) return [...found.values()];
   }
 }
 

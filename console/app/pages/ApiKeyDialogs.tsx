@@ -16,6 +16,8 @@ const at = texts.keyChanges;
 
 export interface ApiKeyDialogProps {
   readonly apiKey: ApiKey;
+  /** Whether the key has been rotated, and its successor is in force. */
+  readonly isReplaced: boolean;
   readonly company: string;
   readonly close: () => void;
 }

@@ -114,6 +114,8 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
   const [chosen, choose] = useState<{ readonly key: ApiKey; readonly Dialog: ComponentType<ApiKeyDialogProps> } | null>(
     null,
   );
+  const isReplaced = ({ replaced_by: successor }: ApiKey) =>
+    keys.some(({ id, status }) => id === successor && status === "active");
   return (
     <>
       <DataTable
@@ -126,9 +128,12 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
           <Table.Tr key={key.id}>
             <Table.Td>{key.name}</Table.Td>
             <Table.Td>
-              <Badge variant="light" color={colors[key.status]}>
-                {at.status[key.status]}
-              </Badge>
+              <Group gap="xs">
+                <Badge variant="light" color={colors[key.status]}>
+                  {at.status[key.status]}
+                </Badge>
+                {isReplaced(key) && <Badge variant="default">{texts.keyRevocation.replaced}</Badge>}
+              </Group>
             </Table.Td>
             <Table.Td>{key.last_used_at === null ? at.never : dateText(key.last_used_at)}</Table.Td>
             <Table.Td>{key.expires_at === null ? at.never : dateText(key.expires_at)}</Table.Td>
@@ -138,7 +143,14 @@ function KeyTable({ keys, company }: { readonly keys: readonly ApiKey[]; readonl
           </Table.Tr>
         ))}
       </DataTable>
-      {chosen !== null && <chosen.Dialog apiKey={chosen.key} company={company} close={() => choose(null)} />}
+      {chosen !== null && (
+        <chosen.Dialog
+          apiKey={chosen.key}
+          isReplaced={isReplaced(chosen.key)}
+          company={company}
+          close={() => choose(null)}
+        />
+      )}
     </>
   );
 }

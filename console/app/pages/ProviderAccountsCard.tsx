@@ -6,7 +6,7 @@ import { signInOptionsQuery } from "../api/passkeys.ts";
 import { providerAccountsQuery } from "../api/providers.ts";
 import { dateText } from "../formats.ts";
 import { Card } from "../parts/Card.tsx";
-import { Failure } from "../parts/Failure.tsx";
+import { Loaded } from "../parts/Failure.tsx";
 import { PasswordDialog } from "../parts/PasswordDialog.tsx";
 import { ProviderButton } from "../parts/ProviderButton.tsx";
 import { texts } from "../texts.ts";
@@ -16,13 +16,26 @@ const at = texts.provider;
 /** Nothing if the installation has no provider, and the person no account from earlier. */
 export function ProviderAccountsCard() {
   const provider = useQuery(signInOptionsQuery).data?.provider ?? null;
-  const { data: accounts = [], error } = useQuery(providerAccountsQuery);
-  if (provider === null && accounts.length === 0) return null;
-  const isLinked = accounts.some(({ provider: name }) => name === provider?.name);
+  const accounts = useQuery(providerAccountsQuery);
+  const hasNone = accounts.error === null && (accounts.data ?? []).length === 0;
+  if (provider === null && hasNone) return null;
   return (
     <Card title={at.title} maxWidth={720}>
-      <Failure error={error} />
       {provider !== null && <Text>{at.explain(provider.name)}</Text>}
+      <Loaded query={accounts}>{(found) => <Accounts accounts={found} provider={provider?.name ?? null} />}</Loaded>
+    </Card>
+  );
+}
+
+interface AccountsProps {
+  readonly accounts: readonly Schemas["ProviderAccount"][];
+  /** Null: the installation has none at present. */
+  readonly provider: string | null;
+}
+
+function Accounts({ accounts, provider }: AccountsProps) {
+  return (
+    <>
       {accounts.length > 0 && (
         <Stack role="list" aria-label={at.title}>
           {accounts.map((account) => (
@@ -30,12 +43,12 @@ export function ProviderAccountsCard() {
           ))}
         </Stack>
       )}
-      {!isLinked && (
+      {provider !== null && !accounts.some((account) => account.provider === provider) && (
         <Group>
           <ProviderButton purpose="link" next="/account" label={at.link} />
         </Group>
       )}
-    </Card>
+    </>
   );
 }
 

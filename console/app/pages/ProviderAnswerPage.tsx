@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useCallback, useEffect, useState } from "react";
 import { loadedQuery, nextAddress, readAnswer, type Step } from "../api/providers.ts";
-import { type SignedIn, sessionKey } from "../api/session.ts";
+import { type SignedIn, sessionKey, useSignedIn } from "../api/session.ts";
 import { Failure } from "../parts/Failure.tsx";
 import { Narrow } from "../parts/Narrow.tsx";
 import { texts } from "../texts.ts";
@@ -15,18 +15,19 @@ const at = texts.provider;
 
 /** Where the provider sends the browser back to. */
 export function ProviderAnswerPage() {
-  const { data, error } = useQuery({
+  const isSignedIn = useSignedIn() !== null;
+  const { data, error, refetch } = useQuery({
     queryKey: ["provider-answer"],
     queryFn: () => readAnswer(loadedQuery),
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
   });
-  const isLink = data !== undefined && data.step === null;
+  const isLink = data === undefined ? isSignedIn : data.step === null;
   return (
     <Narrow title={isLink ? at.linkTitle : at.answerTitle}>
       {data === undefined && error === null && <Loader size="sm" role="status" aria-label={at.checking} />}
-      <Failure error={error} />
-      {isLink && <LinkForm email={data.email} />}
+      <Failure error={error} retry={() => void refetch()} />
+      {data !== undefined && isLink && <LinkForm email={data.email} />}
       {data !== undefined && data.step !== null && <SignIn email={data.email} first={data.step} />}
       <Anchor component={Link} to={isLink ? "/account" : "/sign-in"} size="sm">
         {isLink ? at.toAccount : at.again}

@@ -10,9 +10,8 @@ import type { ApiKeyDialogProps } from "./ApiKeyDialogs.tsx";
 const at = texts.keyRevocation;
 
 /** Revokes a key. One that has been rotated leaves its successor valid, unless the person chooses otherwise. */
-export function RevocationDialog({ apiKey, company, close }: ApiKeyDialogProps) {
+export function RevocationDialog({ apiKey, isReplaced, company, close }: ApiKeyDialogProps) {
   const client = useQueryClient();
-  const isRotated = apiKey.replaced_by !== null;
   const [keeps, keep] = useState(true);
   const revoke = useMutation({
     mutationFn: () => {
@@ -34,7 +33,7 @@ export function RevocationDialog({ apiKey, company, close }: ApiKeyDialogProps) 
       close={close}
       request={{ method: "DELETE", path: `/company/${company}/api-keys/${apiKey.id}?keep_successor=${keeps}` }}
     >
-      {isRotated && (
+      {isReplaced && (
         <Radio.Group label={at.which} value={keeps ? "one" : "both"} onChange={(value) => keep(value === "one")}>
           <Stack gap="xs" mt="xs">
             <Radio value="one" label={at.one} description={at.oneHint} />

@@ -16,7 +16,7 @@ export function Rollouts() {
   const session = useSignedIn();
   const seesThem = may(session, "see_rollouts");
   const rollouts = useQuery({ ...rolloutsQuery(session?.company.id ?? ""), enabled: seesThem });
-  if (!seesThem) return <EmptyState title={at.noRollouts} hint={texts.needs.seeRollouts} />;
+  if (!seesThem) return <Text size="sm">{texts.needs.seeRollouts}</Text>;
   return (
     <Loaded query={rollouts}>
       {(found) =>

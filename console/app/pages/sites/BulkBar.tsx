@@ -24,8 +24,11 @@ interface BulkBarProps {
 export function BulkBar({ company, filter, total, selection, select }: BulkBarProps) {
   const [open, setOpen] = useState<BulkName | null>(null);
   const all = useMutation({
-    mutationFn: () => allOverviews(company, filter),
-    onSuccess: (sites) => select(new Map([...selection, ...sites.map((site) => [site.id, site] as const)])),
+    mutationFn: (wanted: SiteFilter) => allOverviews(company, wanted),
+    onSuccess: (sites, wanted) => {
+      const isShown = JSON.stringify(wanted) === JSON.stringify(filter);
+      if (isShown) select(new Map([...selection, ...sites.map((site) => [site.id, site] as const)]));
+    },
   });
   if (total === 0 && selection.size === 0) return null;
   return (
@@ -36,7 +39,7 @@ export function BulkBar({ company, filter, total, selection, select }: BulkBarPr
           {at.selected(selection.size)}
         </Text>
         {total > 0 && (
-          <Button size="compact-sm" variant="default" loading={all.isPending} onClick={() => all.mutate()}>
+          <Button size="compact-sm" variant="default" loading={all.isPending} onClick={() => all.mutate(filter)}>
             {at.selectAll(total)}
           </Button>
         )}

@@ -58,14 +58,16 @@ interface SearchFieldProps {
 function SearchField({ search, show }: SearchFieldProps) {
   const [text, setText] = useState(search);
   const shown = useRef(search);
-  useEffect(() => {
-    if (search !== shown.current) setText(search);
-    shown.current = search;
-  }, [search]);
   const showSoon = useDebouncedCallback((typed: string) => {
     shown.current = typed;
     show(typed);
   }, typingMilliseconds);
+  useEffect(() => {
+    if (search === shown.current) return;
+    showSoon.cancel();
+    setText(search);
+    shown.current = search;
+  }, [search, showSoon]);
   return (
     <TextInput
       type="search"

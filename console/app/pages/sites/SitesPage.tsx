@@ -72,7 +72,10 @@ export function SitesPage({ filter }: { readonly filter: SiteFilter }) {
 function useSelection({ order, descending, ...filter }: SiteFilter) {
   const key = JSON.stringify(filter);
   const [made, make] = useState<{ readonly key: string; readonly selection: Selection }>({ key, selection: new Map() });
-  const selection: Selection = made.key === key ? made.selection : new Map();
+  const isCurrent = made.key === key;
+  // Otherwise, sites would be selected again as soon as their filter is back.
+  if (!isCurrent) make({ key, selection: new Map() });
+  const selection: Selection = isCurrent ? made.selection : new Map();
   return [selection, (next: Selection) => make({ key, selection: next })] as const;
 }
 
