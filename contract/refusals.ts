@@ -128,9 +128,9 @@ export const refusalReasons = {
   provider_account_taken:
     "The account is linked to another user, or the user has another account at the provider. Unlink that one first.",
   password_needed:
-    "A user has the e-mail address of the account. Send it again together with their `password`, once, to link the account.",
+    "A user has the e-mail address of the account. Send the request again with their `password`, once, to link the account.",
   acceptance_needed:
-    "There are invitations to the e-mail address of the account. Send it again together with the `invitation` to accept; `invitations` lists them.",
+    "There are invitations to the e-mail address of the account. Send the request again with the `invitation` to accept; `invitations` lists them.",
   no_authenticator_app: "The user has no authenticator app.",
   no_resets_by_mail: "The installation sends no mail. The operator can replace the password; the message says how.",
   too_many_password_resets:

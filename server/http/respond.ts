@@ -15,6 +15,7 @@ import {
   QueueFull,
   Refused,
   SecondFactorRequired,
+  TooManyMails,
 } from "@sitewright/server/app/failures.ts";
 import {
   type FinishedAnswer,
@@ -258,7 +259,9 @@ async function once(
 /** Whether a repetition of the refused request may succeed, so that the answer must not be stored for it. */
 function isTemporary(error: unknown): boolean {
   if (error instanceof Refused) return error.code === "too_many_sign_ins";
-  return [Busy, QueueFull, PasswordChangeRequired, SecondFactorRequired].some((kind) => error instanceof kind);
+  return [Busy, QueueFull, TooManyMails, PasswordChangeRequired, SecondFactorRequired].some(
+    (kind) => error instanceof kind,
+  );
 }
 
 function idempotencyKeyOf(request: FastifyRequest): string | undefined {

@@ -27,6 +27,8 @@ const descriptions: Readonly<Record<string, string>> = {
   SITEWRIGHT_MAIL_FROM:
     "for mail of sites, the message's sender; for mail to people, `sitewright@` and `SITEWRIGHT_API_NAME`, or else `SITEWRIGHT_SITE_SUFFIX`",
   SITEWRIGHT_ACME_CA_FILE: "the built-in root certificates",
+  SITEWRIGHT_OIDC_NAME: "the host of the issuer",
+  SITEWRIGHT_OIDC_EMAIL_DOMAINS: "all",
 };
 
 /** Returns the defaults in Markdown, by name of the setting. */

@@ -1,6 +1,6 @@
 /**
- * Slows down the guessing of passwords, and requests for links to replace them, and invitations by mail. Attempts are counted before the password is checked, so that many at once get no further than
- * one after another.
+ * Slows down the guessing of passwords, requests for links to replace them, and invitations by mail. Attempts are counted before the
+ * password is checked, so that many at once get no further than one after another.
  *
  * They are counted by account and network, by network, and by account. The first two have long waits. The waits of an account from any
  * network are short, because strangers could otherwise keep its owner out for long.
@@ -128,7 +128,7 @@ export async function countMailedInvitation(
     { subject: subjectOf("invitations to address", address), pace: paces.invitationsToAddress },
   ]);
   if (seconds > 0) {
-    const message = `Too many invitations were mailed by this company, or to this address. Try again in ${waitText(seconds)}.`;
+    const message = `Too many invitations were mailed to this address, or by this company. Try again in ${waitText(seconds)}.`;
     throw new TooManyMails(message, seconds);
   }
 }

@@ -1,4 +1,5 @@
 /** Lost passwords: a link by mail, from a real mail server, and what it may be used for. */
+import { randomUUID } from "node:crypto";
 import { resetMinutes } from "@sitewright/server/app/company/passwordResets.ts";
 import { countMailedInvitation } from "@sitewright/server/app/company/signInLock.ts";
 import { makeSecret } from "@sitewright/server/control/accountMailWork.ts";
@@ -10,6 +11,7 @@ import {
   startMailServer,
 } from "@sitewright/server/mail/testing/mailServer.ts";
 import { deliverAccountMails } from "@sitewright/server/reconcilers/deliverAccountMails.ts";
+import { insertProviderAccount, listProviderAccounts } from "@sitewright/server/store/company/providerAccounts.ts";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { makePasskey } from "../testing/authenticator.ts";
@@ -87,6 +89,16 @@ describe("a lost password", () => {
     expect((await people.trySignIn(email, { password: next })).status).toBe(201);
     const entries = await people.activityOf(email);
     expect(entries).toContainEqual(expect.objectContaining({ type: "resetOwnPassword", has_failed: false }));
+  });
+
+  it("is replaced with the accounts at a provider unlinked: somebody else may have linked one with the old password", async () => {
+    const email = await people.add();
+    const { id } = (await people.call(await people.signIn(email), "GET", "/session")).body.user;
+    const account = { id: randomUUID(), userId: String(id), issuer: "https://login.example.com", subject: "1", email };
+    const { database } = test.current;
+    await database.transaction().execute((transaction) => insertProviderAccount(transaction, account));
+    expect((await complete(await tokenFor(email))).status).toBe(200);
+    expect(await listProviderAccounts(database, String(id))).toEqual([]);
   });
 
   it("is replaced once for each link, also by two at once, and then no other link works", async () => {
@@ -295,9 +307,9 @@ describe("a mail server", () => {
 });
 
 describe("an invitation", () => {
-  const invite = async (email: string) => {
+  const invite = async (email: string, options: { readonly headers?: Record<string, string> } = {}) => {
     const path = `/v2/company/${test.current.company.company_id}/invitations`;
-    return test.current.call("POST", path, { body: { email, role: "viewer" } });
+    return test.current.call("POST", path, { body: { email, role: "viewer" }, ...options });
   };
   const accept = (token: string) =>
     visit("/invitations/accept", { token, full_name: "Grace Hopper", password: chosen });
@@ -345,6 +357,9 @@ describe("an invitation", () => {
     const refused = await invite(email.toUpperCase());
     expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "30"]);
     expect(refused.body.message).toContain("Try again in 30 seconds.");
+    const keyed = () => invite(email, { headers: { "idempotency-key": "invite often" } });
+    expect((await keyed()).headers["idempotency-replayed"]).toBeUndefined();
+    expect((await keyed()).headers["idempotency-replayed"]).toBeUndefined();
     expect((await invite("seldom@example.com")).status).toBe(201);
     const { otherCompany } = test.current;
     const path = `/v2/company/${otherCompany.company_id}/invitations`;

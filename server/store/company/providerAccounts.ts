@@ -96,3 +96,8 @@ export async function deleteProviderAccount(
     .executeTakeFirst();
   return deleted ?? null;
 }
+
+/** Unlinks all accounts of the user. */
+export async function unlinkProviderAccounts(transaction: DatabaseTransaction, userId: string): Promise<void> {
+  await transaction.deleteFrom("provider_accounts").where("user_id", "=", userId).execute();
+}

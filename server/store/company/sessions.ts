@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Database, DatabaseTransaction, Role } from "../database.ts";
 import { sitesOfUser } from "../sites/labels.ts";
 import { deleteResetLinks } from "./accountMails.ts";
+import { unlinkProviderAccounts } from "./providerAccounts.ts";
 
 /** Days after which an unused session is refused. */
 export const idleDays = 3;
@@ -177,7 +178,10 @@ export async function replacePassword(
   return numUpdatedRows === 1n;
 }
 
-/** Stores a password without asking for the old one. Links to replace it end. `mustChange`: somebody else has chosen it. */
+/**
+ * Stores a password without asking for the old one. Links to replace it end, and accounts at a provider are unlinked: whoever knew the
+ * old one may have linked theirs. `mustChange`: somebody else has chosen it.
+ */
 export async function resetPassword(
   transaction: DatabaseTransaction,
   userId: string,
@@ -190,4 +194,5 @@ export async function resetPassword(
     .where("id", "=", userId)
     .execute();
   await deleteResetLinks(transaction, userId);
+  await unlinkProviderAccounts(transaction, userId);
 }

@@ -1,5 +1,5 @@
 -- Control processes and event streams look keys up again when a key, or the user that it belongs to, changes. They are told in which
--- company, and only if something has changed: nobody can make those of other companies look anything up.
+-- company, and only if something has changed.
 drop trigger api_keys_changed on api_keys;
 drop trigger users_changed on users;
 drop trigger site_labels_changed on site_labels;
