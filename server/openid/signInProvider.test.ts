@@ -27,6 +27,13 @@ function changed(answer: string, name: string, value: string): string {
   return parameters.toString();
 }
 
+/** The answer of a provider that has signed in nobody. */
+async function failWith(error: string) {
+  const { pending } = await client().begin(redirectUri);
+  const { issuer } = provider.current.settings;
+  return { answer: new URLSearchParams({ error, state: pending.state, iss: issuer }).toString(), pending };
+}
+
 afterEach(() => provider.current.tell({ kind: "clock", seconds: 0 }));
 
 describe("an answer", () => {
@@ -72,14 +79,14 @@ describe("an answer", () => {
     await expect(finish(answer, pending)).rejects.toThrow(AnswerRefused);
   });
 
-  it("says no if the person has", async () => {
-    const { pending } = await visit();
-    const answer = new URLSearchParams({
-      error: "access_denied",
-      state: pending.state,
-      iss: provider.current.settings.issuer,
-    });
-    await expect(finish(answer.toString(), pending)).rejects.toThrow(AnswerRefused);
+  it.each([
+    ["access_denied", "You did not sign in at Example Login. Begin again, or use your password here."],
+    ["login_required", "The answer of Example Login was not accepted"],
+  ])("that is the error %s says what the person can do", async (error, message) => {
+    const { answer, pending } = await failWith(error);
+    await expect(finish(answer, pending)).rejects.toThrow(AnswerRefused);
+    await expect(finish(answer, pending)).rejects.toThrow(message);
+    await expect(finish(answer, { ...pending, state: "another" })).rejects.toThrow("was not accepted");
   });
 
   it("is accepted with a token that expired seconds ago by our clock, and not with one that expired minutes ago", async () => {
@@ -138,6 +145,12 @@ describe("a provider", () => {
     const answer = await stopping.signIn(url, "ada@example.com");
     await stopping[Symbol.asyncDispose]();
     await expect(own.finish(answer, pending)).rejects.toThrow(ProviderUnavailable);
+  });
+
+  it.each(["server_error", "temporarily_unavailable"])("that answers %s is unavailable", async (error) => {
+    const { answer, pending } = await failWith(error);
+    await expect(finish(answer, pending)).rejects.toThrow(ProviderUnavailable);
+    await expect(finish(answer, pending)).rejects.toThrow("Example Login reports a fault of its own. Sign in with");
   });
 
   it("that refuses the client's secret is unavailable, and the reason is found", async () => {

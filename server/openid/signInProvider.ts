@@ -5,7 +5,7 @@
  * What the provider says about itself is kept for a while. Its keys are read for each sign-in, so they can change at any time.
  */
 import type * as OpenId from "openid-client";
-import { AnswerRefused, obstacleIn, ProviderUnavailable, wordsOf } from "./failures.ts";
+import { AnswerRefused, isDenial, obstacleIn, ProviderUnavailable, wordsOf } from "./failures.ts";
 
 /** How the installation is registered at the provider. */
 export interface ProviderSettings {
@@ -147,7 +147,7 @@ async function finish(
     idTokenExpected: true,
   });
   const claims = tokens.claims();
-  if (claims === undefined) throw new AnswerRefused("The provider's answer names nobody.");
+  if (claims === undefined) throw new AnswerRefused("The provider's answer names nobody. Begin again.");
   const { iss: issuer, sub: subject } = claims;
   // Many providers leave the address out of the token.
   const asked =
@@ -164,8 +164,18 @@ function failureOf({ name }: ProviderSettings, error: unknown): Error {
   if (obstacle !== null) {
     return new ProviderUnavailable(`${name} ${obstacle}. Sign in with your password, or try again later.`);
   }
-  return new AnswerRefused(`The answer of ${name} was not accepted: it is wrong, too old, or was used before.`);
+  if (isDenial(error)) {
+    return new AnswerRefused(`You did not sign in at ${name}. Begin again, or use your password here.`);
+  }
+  return new AnswerRefused(
+    `The answer of ${name} was not accepted: it is wrong, too old, or was used before. Begin again.`,
+  );
 }
+
+/** Whether two texts name the same provider: the library compares them in this way, too. */
+export const isSameIssuer = (one: string, other: string): boolean => hrefOf(one) === hrefOf(other);
+
+const hrefOf = (issuer: string): string => (URL.canParse(issuer) ? new URL(issuer).href : issuer);
 
 /**
  * Why nobody can sign in through the provider, in a part of a sentence; null: people can. An exchange of a code that does not exist
