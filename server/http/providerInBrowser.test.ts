@@ -147,7 +147,9 @@ it("accepts an invitation, and makes nobody else a user", async () => {
 it("says that an answer was used before, and that the provider does not answer", async () => {
   await using opened = await openPage("/sign-in/provider?code=1e5&state=another");
   const { page } = opened;
-  await page.getByText("This sign-in has expired, was used before, or has begun in another browser.").waitFor();
+  await page
+    .getByText("This sign-in has expired, was used before, or has begun in another browser or session.")
+    .waitFor();
   await expectNoProblems(page);
   await page.getByRole("link", { name: "Back to signing in" }).click();
   const stopped = await startProvider([]);

@@ -1,5 +1,6 @@
 /** The accounts at the provider with which the caller's user signs in: listed, linked and unlinked. */
 import { randomUUID } from "node:crypto";
+import { isSameIssuer } from "@sitewright/server/openid/signInProvider.ts";
 import {
   deleteProviderAccount,
   insertProviderAccount,
@@ -11,18 +12,18 @@ import { NotFound } from "../failures.ts";
 import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
 import { checkOwnPassword } from "./ownPassword.ts";
-import { openIdentity, useOnce } from "./providerIdentities.ts";
-import { taken, usableProvider } from "./providerSignIns.ts";
+import { unusable, useOnce } from "./providerIdentities.ts";
+import { taken, usableIdentity } from "./providerSignIns.ts";
 
 export async function list(context: Context) {
   const accounts = await listProviderAccounts(context.database, context.caller.userId);
   return accounts.map((account) => view(context, account));
 }
 
-/** Links the account with which somebody has signed in at the provider in this browser. Throws `Refused`. */
+/** Links the account with which somebody has signed in at the provider in this session. Throws `Refused`. */
 export async function link(context: Context, password: string) {
-  usableProvider(context);
-  const identity = openIdentity(context, context.signInCookie, "link");
+  const identity = usableIdentity(context, "link");
+  if (identity.session !== context.caller.keyId) throw unusable();
   const { id: userId } = await checkOwnPassword(context, password);
   return changeKeys(context, async (transaction) => {
     await useOnce(transaction, identity);
@@ -67,5 +68,3 @@ function nameOf({ signInProvider }: Context, { issuer }: ShownProviderAccount): 
   if (signInProvider !== null && isSameIssuer(signInProvider.issuer, issuer)) return signInProvider.name;
   return URL.canParse(issuer) ? new URL(issuer).host : issuer;
 }
-
-const isSameIssuer = (one: string, other: string): boolean => one.replace(/\/$/, "") === other.replace(/\/$/, "");

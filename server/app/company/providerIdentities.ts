@@ -12,6 +12,8 @@ import type { App } from "../context.ts";
 import { Refused } from "../failures.ts";
 
 const purpose = Type.Enum(["sign_in", "link"]);
+/** Id of the session in which linking began, which no other one may finish. Null: it is for a sign-in. */
+const session = Type.Union([Type.String(), Type.Null()]);
 const until = Type.Number();
 
 const pendingSchema = Type.Object({
@@ -20,6 +22,7 @@ const pendingSchema = Type.Object({
   verifier: Type.String(),
   redirectUri: Type.String(),
   purpose,
+  session,
   until,
 });
 
@@ -28,6 +31,7 @@ const identitySchema = Type.Object({
   subject: Type.String(),
   email: Type.String(),
   purpose,
+  session,
   until,
 });
 
@@ -82,7 +86,7 @@ export async function useOnce(
 export function unusable(): Refused {
   return new Refused(
     "provider_answer_unusable",
-    "This sign-in has expired, was used before, or has begun in another browser. Begin again.",
+    "This sign-in has expired, was used before, or has begun in another browser or session. Begin again.",
   );
 }
 

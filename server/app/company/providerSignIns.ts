@@ -6,7 +6,7 @@
 import { randomUUID } from "node:crypto";
 import type { UsedPasskey } from "@sitewright/contract/company/webAuthn.ts";
 import { AnswerRefused, ProviderUnavailable } from "@sitewright/server/openid/failures.ts";
-import type { SignInProvider } from "@sitewright/server/openid/signInProvider.ts";
+import { isSameIssuer, type SignInProvider } from "@sitewright/server/openid/signInProvider.ts";
 import { listInvitationsTo } from "@sitewright/server/store/company/invitations.ts";
 import {
   findLinkedUser,
@@ -46,7 +46,8 @@ export function providerOption({ signInProvider, origin }: Pick<VisitorContext, 
 export async function begin(context: VisitorContext, purpose: Purpose) {
   const provider = usableProvider(context);
   const { url, pending } = await provider.begin(`${context.origin}${answerPath}`).catch(refuse);
-  return { url, cookie: sealPending(context, { ...pending, purpose }) };
+  const session = purpose === "link" ? context.earlierToken.id : null;
+  return { url, cookie: sealPending(context, { ...pending, purpose, session }) };
 }
 
 /** Checks the provider's answer, which is used up whether it is valid or not. Returns who has signed in there, and a cookie. */
@@ -56,8 +57,19 @@ export async function readAnswer(context: VisitorContext, answer: string) {
   await context.inTransaction((transaction) => useOnce(transaction, pending));
   const { issuer, subject, ...found } = await provider.finish(answer, pending).catch(refuse);
   const email = acceptedEmail(provider, found);
-  const { purpose } = pending;
-  return { email, purpose, cookie: sealIdentity(context, { issuer, subject, email, purpose }) };
+  const { purpose, session } = pending;
+  return { email, purpose, cookie: sealIdentity(context, { issuer, subject, email, purpose, session }) };
+}
+
+/** Who has signed in at the provider for this purpose. Throws `Refused`, also if the settings no longer accept them. */
+export function usableIdentity(
+  context: Pick<VisitorContext, "signInProvider" | "origin" | "sealer" | "signInCookie">,
+  purpose: Purpose,
+): Identity {
+  const provider = usableProvider(context);
+  const identity = openIdentity(context, context.signInCookie, purpose);
+  if (!isSameIssuer(provider.issuer, identity.issuer) || !accepts(provider, identity.email)) throw unusable();
+  return identity;
 }
 
 interface ProviderSignIn {
@@ -69,8 +81,7 @@ interface ProviderSignIn {
 
 /** Starts a session of the user with the account that `readAnswer` has found. Throws `Refused`, also if more is needed. */
 export async function signInWithProvider(context: VisitorContext, request: ProviderSignIn): Promise<SignedIn> {
-  usableProvider(context);
-  const identity = openIdentity(context, context.signInCookie, "sign_in");
+  const identity = usableIdentity(context, "sign_in");
   const { database } = context;
   const linkedId = await findLinkedUser(database, identity);
   const linked = linkedId === null ? null : await findSignInUser(database, { id: linkedId });
@@ -174,9 +185,10 @@ function obstacleOf({ name }: SignInProvider, origin: string): string | null {
 
 /** Throws `Refused` unless the provider vouches for the address, and its domain is accepted. */
 function acceptedEmail(
-  { name, emailDomains }: SignInProvider,
+  provider: SignInProvider,
   { email, isVerified }: { readonly email: string | null; readonly isVerified: boolean },
 ): string {
+  const { name } = provider;
   if (email === null || email.length > 254 || !email.includes("@")) {
     throw new Refused(
       "provider_email_refused",
@@ -187,16 +199,20 @@ function acceptedEmail(
     const message = `${name} does not say that ${email} is verified to be yours. Verify it there, or sign in with your password.`;
     throw new Refused("provider_email_refused", message);
   }
-  const domain = email.slice(email.lastIndexOf("@") + 1).toLowerCase();
-  if (emailDomains !== null && !emailDomains.includes(domain)) {
-    const message = `Addresses at ${domain} can't be used with ${name} here. Sign in there with another account, or here with your password.`;
+  if (!accepts(provider, email)) {
+    const message = `Addresses at ${domainOf(email)} can't be used with ${name} here. Sign in there with another account, or here with your password.`;
     throw new Refused("provider_email_refused", message);
   }
   return email;
 }
 
+const accepts = ({ emailDomains }: SignInProvider, email: string): boolean =>
+  emailDomains === null || emailDomains.includes(domainOf(email));
+
+const domainOf = (email: string): string => email.slice(email.lastIndexOf("@") + 1).toLowerCase();
+
 function refuse(error: unknown): never {
   if (error instanceof ProviderUnavailable) throw new Refused("provider_unavailable", error.message);
-  if (error instanceof AnswerRefused) throw new Refused("provider_answer_unusable", `${error.message} Begin again.`);
+  if (error instanceof AnswerRefused) throw new Refused("provider_answer_unusable", error.message);
   throw error;
 }

@@ -38,7 +38,7 @@ const typesOf = async (email: string) =>
 it("an account with any address is linked with the password, and then signs in", async () => {
   const { email, cookie, login } = await addPerson();
   expect(await list(cookie)).toEqual([]);
-  const identity = await identify(login, "link");
+  const identity = await identify(login, "link", cookie);
   expect(refusalOf(await link(cookie, identity, wrongPassword))).toEqual([400, "wrong_credentials"]);
   const linked = await link(cookie, identity);
   expect([linked.status, linked.body.provider_account]).toEqual([
@@ -55,7 +55,7 @@ it("an account with any address is linked with the password, and then signs in",
 
 it("an unlinked account no longer signs in", async () => {
   const { email, cookie, login } = await addPerson();
-  const { provider_account: account } = (await link(cookie, await identify(login, "link"))).body;
+  const { provider_account: account } = (await link(cookie, await identify(login, "link", cookie))).body;
   const unlink = (session: string, body: object) =>
     people.call(session, "DELETE", `${path}/${account.id}`, { body, headers: headersAt() });
   expect(refusalOf(await unlink(cookie, wrongPassword))).toEqual([400, "wrong_credentials"]);
@@ -70,17 +70,17 @@ it("an unlinked account no longer signs in", async () => {
 it("an account signs in one user, and a user has one", async () => {
   const first = await addPerson();
   const second = await addPerson();
-  expect((await link(first.cookie, await identify(first.login, "link"))).status).toBe(201);
-  const theirs = await link(second.cookie, await identify(first.login, "link"));
+  expect((await link(first.cookie, await identify(first.login, "link", first.cookie))).status).toBe(201);
+  const theirs = await link(second.cookie, await identify(first.login, "link", second.cookie));
   expect(refusalOf(theirs)).toEqual([400, "provider_account_taken"]);
-  const another = await link(first.cookie, await identify(second.login, "link"));
+  const another = await link(first.cookie, await identify(second.login, "link", first.cookie));
   expect(refusalOf(another)).toEqual([400, "provider_account_taken"]);
   expect((await list(first.cookie)).length).toBe(1);
 });
 
 it("an answer links once, only in a session, and only if it was asked for that", async () => {
   const { email, cookie, login } = await addPerson();
-  const identity = await identify(login, "link");
+  const identity = await identify(login, "link", cookie);
   expect(refusalOf(await finish(identity, { password: chosen }))).toEqual([400, "provider_answer_unusable"]);
   expect(refusalOf(await link(cookie, await identify(email)))).toEqual([400, "provider_answer_unusable"]);
   expect(refusalOf(await link(cookie, ""))).toEqual([400, "provider_answer_unusable"]);
@@ -89,6 +89,18 @@ it("an answer links once, only in a session, and only if it was asked for that",
   const { id } = linked.body.provider_account;
   await people.call(cookie, "DELETE", `${path}/${id}`, { body: password, headers: headersAt() });
   expect(refusalOf(await link(cookie, identity))).toEqual([400, "provider_answer_unusable"]);
+});
+
+it("an account is linked only in the session in which it was asked for", async () => {
+  const { email, cookie, login } = await addPerson();
+  const other = await addPerson();
+  const later = await people.signIn(email);
+  for (const beginner of ["", "sitewright=x", other.cookie, later]) {
+    const identity = await identify(login, "link", beginner);
+    expect(refusalOf(await link(cookie, identity)), beginner).toEqual([400, "provider_answer_unusable"]);
+  }
+  expect(refusalOf(await link("", await identify(login, "link")))).toEqual([401, undefined]);
+  expect((await link(cookie, await identify(login, "link", cookie))).status).toBe(201);
 });
 
 it("a user who has signed in through the provider sees the account", async () => {

@@ -1,5 +1,9 @@
 /** Installations without a provider, with one that does not answer, and with one for some addresses only. */
-import { makeSignInProvider, type ProviderSettings } from "@sitewright/server/openid/signInProvider.ts";
+import {
+  makeSignInProvider,
+  type ProviderSettings,
+  type SignInProvider,
+} from "@sitewright/server/openid/signInProvider.ts";
 import { startProvider, type TestProvider } from "@sitewright/server/openid/testing/provider.ts";
 import { silentLog } from "@sitewright/server/testing/engine.ts";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -9,8 +13,11 @@ import { providerSignInsOf, redirectUri } from "../testing/provider.ts";
 import { startTestServer } from "../testing/server.ts";
 
 /** A server with this provider, or with none. */
-async function serverWith(settings: ProviderSettings | null, provider?: TestProvider) {
-  const signInProvider = settings && makeSignInProvider(settings, silentLog);
+function serverWith(settings: ProviderSettings | null, provider?: TestProvider) {
+  return serverOf(settings && makeSignInProvider(settings, silentLog), provider);
+}
+
+async function serverOf(signInProvider: SignInProvider | null, provider?: TestProvider) {
   const current = await startTestServer({ signInProvider });
   onTestFinished(() => current[Symbol.asyncDispose]());
   const people = peopleOf({ current });
@@ -75,5 +82,50 @@ describe("with a provider for some domains", () => {
       const refused = await answer(await provider.signIn(url, email), cookie);
       expect(refusalOf(refused), other).toEqual([400, "provider_email_refused"]);
     }
+  });
+});
+
+/** A provider whose settings a test changes, as an operator who restarts the server. */
+function changeable(settings: ProviderSettings) {
+  let current = makeSignInProvider(settings, silentLog);
+  const provider: SignInProvider = {
+    get issuer() {
+      return current.issuer;
+    },
+    get name() {
+      return current.name;
+    },
+    get emailDomains() {
+      return current.emailDomains;
+    },
+    begin: (uri) => current.begin(uri),
+    finish: (answer, pending) => current.finish(answer, pending),
+  };
+  const change = (more: Partial<ProviderSettings>) => {
+    current = makeSignInProvider({ ...settings, ...more }, silentLog);
+  };
+  return { provider, change };
+}
+
+describe("with a provider whose settings have changed", () => {
+  it("nobody who signed in at it before is accepted, unless they still would be", async () => {
+    const provider = await idle();
+    const changing = changeable(provider.settings);
+    const { finish, identify, people } = await serverOf(changing.provider, provider);
+    const [email, other] = [await people.add(), await people.add()];
+    const session = await people.signIn(other);
+    const signsIn = await identify(email);
+    const links = await identify(other, "link", session);
+    const link = () => {
+      const body = { current_password: chosen };
+      return people.call(`${session}; ${links}`, "POST", "/session/provider-accounts", { body, headers: headersAt() });
+    };
+    for (const more of [{ issuer: "https://another.example" }, { emailDomains: ["another.example"] }]) {
+      changing.change(more);
+      const refused = [await finish(signsIn, { password: chosen }), await link()];
+      expect(refused.map(refusalOf)).toEqual(Array(2).fill([400, "provider_answer_unusable"]));
+    }
+    changing.change({ issuer: `${provider.settings.issuer}/`, emailDomains: ["example.com"] });
+    expect([(await finish(signsIn, { password: chosen })).status, (await link()).status]).toEqual([201, 201]);
   });
 });

@@ -22,17 +22,17 @@ export function providerSignInsOf(
   const visit = (path: string, body: object, cookie = "", headers: Readonly<Record<string, string>> = headersAt()) =>
     test.current.call("POST", `/v2${path}`, { body, key: null, headers: { ...headers, cookie } });
 
-  /** Returns the provider's page, and the cookie that binds its answer to the browser. */
-  async function begin(purpose: Purpose = "sign_in") {
-    const reply = await visit("/sessions/provider/begin", { purpose });
+  /** Returns the provider's page, and the cookie that binds its answer to the browser. `session`: the cookie of one. */
+  async function begin(purpose: Purpose = "sign_in", session = "") {
+    const reply = await visit("/sessions/provider/begin", { purpose }, session);
     return { reply, url: String(reply.body.url), cookie: cookieIn(reply, "sitewright-sign-in") };
   }
 
   const answer = (text: string, cookie: string) => visit("/sessions/provider/answer", { answer: text }, cookie);
 
   /** Signs in at the provider. Returns the cookie that keeps who has. */
-  async function identify(login: string, purpose: Purpose = "sign_in"): Promise<string> {
-    const { url, cookie } = await begin(purpose);
+  async function identify(login: string, purpose: Purpose = "sign_in", session = ""): Promise<string> {
+    const { url, cookie } = await begin(purpose, session);
     const reply = await answer(await provider.current.signIn(url, login), cookie);
     if (reply.status !== 200) throw new Error(`The answer was refused: ${reply.text}`);
     return cookieIn(reply, "sitewright-sign-in");
