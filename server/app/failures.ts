@@ -68,7 +68,7 @@ export class AddressNotAllowed extends Error {
   }
 }
 
-/** The user of the session has to choose a password before anything else. */
+/** The user has to choose a password before anything else. The message may say how, if they have no session. */
 export class PasswordChangeRequired extends Error {
   override readonly name = "PasswordChangeRequired";
 }

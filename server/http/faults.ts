@@ -74,7 +74,7 @@ export function answerToClientError(error: unknown): ErrorAnswer | null {
   if (error instanceof NotFound) return errorAnswer(404);
   if (error instanceof NotAllowed) return errorAnswer(403, { code: "scope_missing", needs: error.needs });
   if (error instanceof PasswordChangeRequired) {
-    return errorAnswer(403, { code: "password_change_required" }, { message: choosePassword });
+    return errorAnswer(403, { code: "password_change_required" }, { message: error.message || choosePassword });
   }
   if (error instanceof SecondFactorRequired) {
     return errorAnswer(403, { code: "second_factor_required" }, { message: addSecondFactor });

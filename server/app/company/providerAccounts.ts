@@ -8,7 +8,7 @@ import {
   type ShownProviderAccount,
 } from "@sitewright/server/store/company/providerAccounts.ts";
 import type { Context } from "../context.ts";
-import { NotFound } from "../failures.ts";
+import { NotFound, PasswordChangeRequired } from "../failures.ts";
 import { recordDone } from "./activityEntries.ts";
 import { changeKeys } from "./apiKeys.ts";
 import { checkOwnPassword } from "./ownPassword.ts";
@@ -20,8 +20,12 @@ export async function list(context: Context) {
   return accounts.map((account) => view(context, account));
 }
 
-/** Links the account with which somebody has signed in at the provider in this session. Throws `Refused`. */
+/**
+ * Links the account with which somebody has signed in at the provider in this session. Throws `Refused`, and `PasswordChangeRequired`
+ * if the user has to choose a password first.
+ */
 export async function link(context: Context, password: string) {
+  if (context.caller.mustChangePassword) throw new PasswordChangeRequired();
   const identity = usableIdentity(context, "link");
   if (identity.session !== context.caller.keyId) throw unusable();
   const { id: userId } = await checkOwnPassword(context, password);

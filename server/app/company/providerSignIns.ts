@@ -17,7 +17,7 @@ import { findSignInUser, type SignInUser } from "@sitewright/server/store/compan
 import type { DatabaseTransaction } from "@sitewright/server/store/database.ts";
 import type { Static } from "typebox";
 import type { App } from "../context.ts";
-import { Refused } from "../failures.ts";
+import { PasswordChangeRequired, Refused } from "../failures.ts";
 import { acceptOpen } from "./invitations.ts";
 import { recordBy, type SignedIn, type VisitorContext } from "./newSessions.ts";
 import {
@@ -103,7 +103,10 @@ function signInLinked(
   });
 }
 
-/** The password shows that the account is that of the user, and not of somebody who has got their address later. */
+/**
+ * The password shows that the account is that of the user, and not of somebody who has got their address later. A generated one links
+ * nothing: somebody else has seen it.
+ */
 function linkUser(
   context: VisitorContext,
   identity: Identity,
@@ -111,6 +114,11 @@ function linkUser(
   { password, ...factor }: ProviderSignIn,
 ): Promise<SignedIn> {
   const { email } = identity;
+  if (user.must_change_password) {
+    throw new PasswordChangeRequired(
+      "Sign in with your password first, and choose another one. You can link your account afterwards.",
+    );
+  }
   if (password === undefined) {
     throw new Refused(
       "password_needed",

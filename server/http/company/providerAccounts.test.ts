@@ -103,6 +103,25 @@ it("an account is linked only in the session in which it was asked for", async (
   expect((await link(cookie, await identify(login, "link", cookie))).status).toBe(201);
 });
 
+it("a generated password links nothing, in a session or at the sign-in", async () => {
+  const email = await people.add({ mustChange: true });
+  const cookie = await people.signIn(email);
+  const refused = [
+    await link(cookie, await identify(email, "link", cookie)),
+    await finish(await identify(email), { password: chosen }),
+  ];
+  expect(refused.map(refusalOf)).toEqual(Array(2).fill([403, "password_change_required"]));
+  expect(refused.map(({ body }) => body.message)).toEqual([
+    expect.stringContaining("PUT /v2/session/password"),
+    expect.stringContaining("Sign in with your password first"),
+  ]);
+  expect(await list(cookie)).toEqual([]);
+  const body = { current_password: chosen, new_password: "green umbrella whispers loudly" };
+  expect((await people.call(cookie, "PUT", "/session/password", { body })).status).toBe(200);
+  const identity = await identify(email, "link", cookie);
+  expect((await link(cookie, identity, { current_password: body.new_password })).status).toBe(201);
+});
+
 it("a user who has signed in through the provider sees the account", async () => {
   const email = await people.add();
   const session = cookieOf(await signIn(email, { password: chosen }));
