@@ -54,7 +54,7 @@ export async function signInWithPassword(
   const factor = await givenFactor(context, user, sent);
   const signedIn = await context.inTransaction(async (transaction) => {
     if (!(await holdPassword(transaction, user.id, user.password_hash))) throw wrongCredentials();
-    if (!(await passesSecondFactor(context, transaction, user, factor))) {
+    if ((await passesSecondFactor(context, transaction, user, factor)) === null) {
       await withdrawAttempt(transaction, attempt);
       return null;
     }
@@ -80,8 +80,10 @@ export async function signInWithoutPassword(
   if (isAttempt) await context.inTransaction((transaction) => beginAttempt(transaction, attempt));
   const factor = await givenFactor(context, user, sent);
   const signedIn = await context.inTransaction(async (transaction) => {
-    if (!(await passesSecondFactor(context, transaction, user, factor))) return null;
-    if (isAttempt) await endAttempt(transaction, attempt);
+    const passed = await passesSecondFactor(context, transaction, user, factor);
+    if (passed === null) return null;
+    // A code that nobody has checked takes back no wrong passwords.
+    if (isAttempt) await (passed === "used" ? endAttempt : withdrawAttempt)(transaction, attempt);
     await also(transaction);
     return startSession(transaction, user, context);
   });
@@ -112,19 +114,22 @@ async function givenFactor(
   return { answer: { credential, challenge, mustVerifyUser: false } };
 }
 
-/** Returns false if a second factor is needed and there is none. Throws `Refused` if it is wrong. */
+/**
+ * Returns whether the factor was used, or none is needed, whatever was sent. Null: one is needed, and there is none. Throws `Refused` if
+ * it is wrong.
+ */
 async function passesSecondFactor(
   context: VisitorContext,
   transaction: DatabaseTransaction,
   user: SignInUser,
   factor: GivenFactor,
-): Promise<boolean> {
+): Promise<"none" | "used" | null> {
   const locked = await lockSecondFactor(transaction, user.id);
-  if (locked?.since == null) return true;
-  if (factor === null) return false;
+  if (locked?.since == null) return "none";
+  if (factor === null) return null;
   if ("answer" in factor) {
     await usePasskey(context, transaction, user, factor.answer);
-    return true;
+    return "used";
   }
   const used = await useAnyCode(context, transaction, { userId: user.id, locked }, factor.code);
   if (used === null) {
@@ -132,7 +137,7 @@ async function passesSecondFactor(
     throw wrongCode();
   }
   if (used === "recovery") await recordBy(transaction, user, context.visitor, "useRecoveryCode", {});
-  return true;
+  return "used";
 }
 
 /** Says what the user can sign in with at this address, besides the password. */

@@ -122,6 +122,19 @@ it("a generated password links nothing, in a session or at the sign-in", async (
   expect((await link(cookie, identity, { current_password: body.new_password })).status).toBe(201);
 });
 
+it("a code that nobody asked for takes back no wrong passwords", async () => {
+  const { email, cookie, login } = await addPerson();
+  expect((await link(cookie, await identify(login, "link", cookie))).status).toBe(201);
+  const headers = headersAt();
+  const guess = async () => {
+    const { body } = await people.trySignIn(email, { password: "wrong", address: headers["x-forwarded-for"] });
+    return body.data.code;
+  };
+  for (let attempt = 0; attempt < 4; attempt += 1) expect(await guess()).toBe("wrong_credentials");
+  expect((await finish(await identify(login), { code: "000000" }, headers)).status).toBe(201);
+  expect([await guess(), await guess()]).toEqual(["wrong_credentials", "too_many_sign_ins"]);
+});
+
 it("a user who has signed in through the provider sees the account", async () => {
   const email = await people.add();
   const session = cookieOf(await signIn(email, { password: chosen }));
