@@ -35,7 +35,7 @@ export const linkProviderAccount = endpoint({
   tag: "Sessions",
   summary: "Link an account at the provider",
   description:
-    "The one that `POST /sessions/provider/answer` has read in this browser. Begin with `POST /sessions/provider/begin` and the purpose `link`. From now on, the user can sign in with it; a second factor is still needed.",
+    "The one that `POST /sessions/provider/answer` has read in this browser. Begin with `POST /sessions/provider/begin` and the purpose `link`, in the same session. From now on, the user can sign in with it; a second factor is still needed.",
   body: PasswordCheck,
   responses: { 201: result(["provider_account"], "The account has been linked.", ProviderAccount) },
   refusals: [
