@@ -1,13 +1,17 @@
 /** The demo answers every call of the console as the contract says. */
 import type { Endpoint } from "@sitewright/contract/endpoint.ts";
 import { endpoints } from "@sitewright/contract/endpoints.ts";
+import { permissionsOf as permissionsInProduct } from "@sitewright/server/app/company/permissions.ts";
 import { notCalled as notCalledByConsole } from "@sitewright/server/http/testing/consoleCalls.ts";
 import { problemsOf } from "@sitewright/server/http/testing/documentedAnswers.ts";
 import { describe, expect, it } from "vitest";
 import { calls, callsOfProvider, handlers, notCalled } from "./api/handlers.ts";
+import { permissionsOf } from "./api/sessionViews.ts";
 import { requests } from "./testing/requests.ts";
 import { endOfOperations, fastWorld, isEndpoint, type Sent, send, sendKnown } from "./testing/send.ts";
 import { idOf } from "./world/ids.ts";
+import { makeWorld } from "./world/makeWorld.ts";
+import type { World } from "./world/world.ts";
 
 const names = Object.keys({ ...calls, ...handlers });
 
@@ -19,6 +23,23 @@ function problemsOfAnswer(name: string, { status, body }: Sent): readonly string
   if (!isEndpoint(name)) return ["There is no such endpoint"];
   const row = endpoints[name];
   return isText(row) ? [] : problemsOf(row, status, body);
+}
+
+const changes = ["createSite", "deleteEnvironment", "addDomain", "createRollout", "inviteUser"];
+
+/** What those changes rule out, by endpoint: the refusal's code, or the status without one. */
+const refusedAfterChanges: Readonly<Record<string, string | number>> = {
+  createSite: "site_name_taken",
+  createPlainSite: "site_name_taken",
+  cloneSite: "site_name_taken",
+  deleteEnvironment: 404,
+  pushEnvironment: 404,
+  addDomain: "domain_taken",
+  createRollout: "nothing_to_update",
+};
+
+async function endOfRollouts({ rollouts }: World): Promise<void> {
+  while (rollouts.some(({ state }) => state === "running")) await new Promise(setImmediate);
 }
 
 const messageIn = (body: unknown): string => String(Object(body).message ?? "");
@@ -45,13 +66,16 @@ describe("every call", () => {
     expect(problemsOfAnswer("getOperation", followed)).toEqual([]);
   });
 
-  it.each(names)("is still answered as documented after everything else has been called: %s", async (name) => {
+  it.each(names)("is answered as documented after five changes, and refused if they rule it out: %s", async (name) => {
     const world = fastWorld();
-    for (const other of ["createSite", "deleteEnvironment", "addDomain", "createRollout", "inviteUser"]) {
-      await sendKnown(world, other);
+    for (const change of changes) {
+      expect((await sendKnown(world, change)).status).toBeLessThan(300);
+      await endOfOperations(world);
+      await endOfRollouts(world);
     }
-    await endOfOperations(world);
-    expect(problemsOfAnswer(name, await sendKnown(world, name))).toEqual([]);
+    const answer = await sendKnown(world, name);
+    const code = answer.status < 300 ? null : (Object(answer.body).data?.code ?? answer.status);
+    expect([code, problemsOfAnswer(name, answer)]).toEqual([refusedAfterChanges[name] ?? null, []]);
   });
 });
 
@@ -103,7 +127,8 @@ describe("a change", () => {
     const world = fastWorld();
     await send(world, "signIn", { body: { email: "elena@harbour-cafe.example", password: "whatever it is" } });
     const listed = await send(world, "listSites", {});
-    expect(Object(listed.body).company.sites.map(Object.keys).length).toBe(1);
+    const ids = Object(listed.body).company.sites.map(({ id }: { readonly id: string }) => id);
+    expect(ids).toEqual([idOf("site harbour-cafe")]);
     const unseen = await send(world, "getSite", { params: { site_id: idOf("site river-clinic") } });
     expect(unseen.status).toBe(404);
     const body = { environment_id: idOf("harbour-cafe live") };
@@ -113,6 +138,69 @@ describe("a change", () => {
     const nobody = await send(world, "clearCache", { body });
     expect([nobody.status, problemsOfAnswer("clearCache", nobody)]).toEqual([401, []]);
   });
+});
+
+const roles = ["owner", "admin", "developer", "billing", "viewer"] as const;
+const limits = [null, [idOf("site harbour-cafe")], []];
+
+it.each(roles.flatMap((role) => limits.map((sites) => [role, sites] as const)))(
+  "a person with the role %s and the sites %j may do what they may do in the product",
+  (role, sites) => {
+    const inProduct = permissionsInProduct({ role, site_ids: sites });
+    expect(permissionsOf({ role, siteIds: sites }).toSorted()).toEqual(inProduct.toSorted());
+  },
+);
+
+it("exports the activity of one category and time alone", async () => {
+  const world = fastWorld();
+  await sendKnown(world, "createApiKey");
+  const exported = async (query: Readonly<Record<string, string>>): Promise<string[]> => {
+    const { body } = await send(world, "exportActivity", { params: { id: idOf("company") }, query });
+    const lines = String(body)
+      .split("\n")
+      .filter((line) => line !== "");
+    return lines.map((line) => String(Object(JSON.parse(line)).type));
+  };
+  expect((await exported({})).length).toBeGreaterThan(1);
+  expect(await exported({ category: "userManagement" })).toEqual(["createApiKey"]);
+  const anHourAgo = new Date(Date.now() - 3_600_000).toISOString();
+  const [before, after] = [await exported({ to: anHourAgo }), await exported({ from: anHourAgo })];
+  expect(before).not.toContain("createApiKey");
+  expect(after).toContain("createApiKey");
+  expect([...before, ...after]).toEqual(await exported({}));
+});
+
+describe("a rollout whose updates can't begin any more", () => {
+  const leftBehind = {
+    "because somebody has updated the package": ({ sites }: World) => {
+      const packages = sites.flatMap(({ environments }) => environments.flatMap((one) => one.packages));
+      for (const one of packages) delete one.newest;
+    },
+    "because nobody is signed in": (world: World) => {
+      world.sessionId = null;
+    },
+  };
+
+  it.each(Object.entries(leftBehind))("ends, and says so: %s", async (_, change) => {
+    const due: (() => void)[] = [];
+    const world = makeWorld({ now: Date.now, later: (_milliseconds, work) => due.push(work) });
+    await sendKnown(world, "createRollout");
+    change(world);
+    for (let work = due.shift(); work !== undefined; work = due.shift()) work();
+    const [rollout] = world.rollouts;
+    expect([rollout?.state, rollout?.counts.failed]).toEqual(["ended", rollout?.environments.length]);
+    expect(rollout?.environments.filter(({ reason, ended_at }) => !reason || ended_at === null)).toEqual([]);
+  });
+});
+
+it("gives a reason why there are no passkeys, and offers none for signing in", async () => {
+  const world = fastWorld();
+  const options = await send(world, "getSignInOptions", {});
+  expect(Object(options.body).sign_in_options.passkeys_unavailable_because).toMatch(/^The demo has no passkeys/);
+  const body = { email: "chiyo@meadow.example", password: "whatever it is" };
+  const needed = await send(world, "signIn", { body });
+  expect(Object(needed.body).data).toEqual({ code: "second_factor_needed", factors: ["code"] });
+  expect(problemsOfAnswer("signIn", needed)).toEqual([]);
 });
 
 it("says what happens as events, as the console listens to them", async () => {

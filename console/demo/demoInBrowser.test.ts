@@ -67,10 +67,18 @@ it("says that it is one, and needs nothing but its files in any folder", async (
 it.each([390, 1440])("has nothing that axe objects to, at %i pixels", async (width) => {
   const page = await open("/", { width });
   const found: unknown[] = [];
-  const withLists = ["#/people", "#/usage", "#/fleet?tab=plugins"];
-  for (const address of ["#/", "#/sites", `#${harbour}?tab=analytics`, ...withLists, "nothing-here.html"]) {
+  const pages = {
+    "#/": "Hello Ada",
+    "#/sites": "Sites",
+    [`#${harbour}?tab=analytics`]: "Harbour Café",
+    "#/people": "People",
+    "#/usage": "Usage and limits",
+    "#/fleet?tab=plugins": "Plugins and themes",
+    "nothing-here.html": "Not in the demo",
+  };
+  for (const [address, name] of Object.entries(pages)) {
     await page.goto(served.address + address);
-    await page.getByRole("heading", { level: 1 }).waitFor();
+    await page.getByRole("heading", { level: 1, name, exact: true }).waitFor();
     await page.getByRole("status", { name: "Loading" }).first().waitFor({ state: "hidden" });
     found.push([
       address,

@@ -119,9 +119,17 @@ export const companyCalls = {
 
 const columns = ["id", "created_at", "type", "site_id", "initiated_by", "description"] as const;
 
-function* exported({ activity }: World, format: "jsonl" | "csv") {
+type Exported = Parameters<ResponseHandlers<World>["exportActivity"]>[1]["query"];
+
+/** Oldest first. */
+function* exported({ activity }: World, { format, category: wanted, from, to }: Exported) {
   if (format === "csv") yield `${columns.join(",")}\n`;
-  for (const { entry } of activity.toReversed()) {
+  const matches = activity
+    .filter((one) => wanted === undefined || one.category === wanted)
+    .map(({ entry }) => entry)
+    .filter((entry) => from === undefined || entry.created_at >= Date.parse(from))
+    .filter((entry) => to === undefined || entry.created_at < Date.parse(to));
+  for (const entry of matches.toReversed()) {
     const { id, created_at, type, site_id, initiated_by, descriptions } = entry;
     const values = [
       id,
@@ -137,9 +145,9 @@ function* exported({ activity }: World, format: "jsonl" | "csv") {
 }
 
 export const companyHandlers = {
-  exportActivity: async (world, { query: { format = "jsonl" } }) => ({
+  exportActivity: async (world, { query }) => ({
     status: 200,
-    body: [...exported(world, format)].join(""),
-    headers: { "content-type": format === "csv" ? "text/csv" : "application/x-ndjson" },
+    body: [...exported(world, query)].join(""),
+    headers: { "content-type": query.format === "csv" ? "text/csv" : "application/x-ndjson" },
   }),
 } satisfies Partial<ResponseHandlers<World>>;

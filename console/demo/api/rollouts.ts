@@ -2,7 +2,7 @@
 import type { Calls } from "@sitewright/contract/endpoints.ts";
 import { record } from "../world/activity.ts";
 import { send } from "../world/events.ts";
-import { found, Refusal } from "../world/failures.ts";
+import { found, NotFound, Refusal } from "../world/failures.ts";
 import { allPlaces, isoOf, pageOf } from "../world/find.ts";
 import { newId } from "../world/ids.ts";
 import type { PackageType, Rollout, World } from "../world/world.ts";
@@ -47,11 +47,26 @@ function next(world: World, id: string): void {
     replace(world, rollout, { state: "ended", ended_at: now });
     return;
   }
-  const operationId = startUpdate(world, waiting.id, rollout.type, [rollout.name]);
-  replace(world, rollout, {
-    environments: withItem(rollout, waiting.id, { state: "running", operation_id: operationId }),
-  });
-  follow(world, id, waiting.id, operationId);
+  const begun = begin(world, rollout, waiting.id);
+  if (begun instanceof Error) {
+    const failed: Partial<Item> = { state: "failed", ended_at: now, reason: begun.message };
+    replace(world, rollout, { environments: withItem(rollout, waiting.id, failed) });
+    next(world, id);
+    return;
+  }
+  replace(world, rollout, { environments: withItem(rollout, waiting.id, { state: "running", operation_id: begun }) });
+  follow(world, id, waiting.id, begun);
+}
+
+/** The id of the operation, or why there is none: meanwhile, people may have updated the package, or signed in as somebody else. */
+function begin(world: World, { type, name }: Rollout, environmentId: string): string | Error {
+  try {
+    return startUpdate(world, environmentId, type, [name]);
+  } catch (error) {
+    if (error instanceof Refusal) return error;
+    if (error instanceof NotFound) return new Error("Whoever is signed in now does not have this environment.");
+    throw error;
+  }
 }
 
 function follow(world: World, id: string, environmentId: string, operationId: string): void {

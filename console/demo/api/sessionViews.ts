@@ -1,7 +1,7 @@
 /** Sessions of people, as the API shows them. */
 
 import { found } from "../world/failures.ts";
-import { isoOf, signedInPerson } from "../world/find.ts";
+import { isoOf, seenSites, signedInPerson } from "../world/find.ts";
 import { newId } from "../world/ids.ts";
 import type { DemoSession, Person, ResultOf, Role, World } from "../world/world.ts";
 
@@ -34,27 +34,33 @@ export function sessionView({ clock, sessionId }: World, { id, createdAt, place,
 
 type Permission = ResultOf<"getSession">["permissions"][number];
 
-const viewer: readonly Permission[] = ["see_limits", "see_rollouts"];
-const developer: readonly Permission[] = [...viewer, "change_sites", "manage_rollouts"];
+const viewer: readonly Permission[] = ["see_limits", "see_rollouts", "see_users", "see_keys"];
+const developer: readonly Permission[] = [
+  ...viewer,
+  ...(["create_sites", "change_sites", "manage_rollouts", "manage_keys"] as const),
+];
 const admin: readonly Permission[] = [
   ...developer,
-  ...(["create_sites", "delete_sites", "change_limits", "see_users", "manage_users"] as const),
-  ...(["manage_sign_in", "see_keys", "manage_keys", "manage_labels"] as const),
+  ...(["delete_sites", "change_limits", "manage_users", "manage_labels"] as const),
 ];
 
 const permissions: Readonly<Record<Role, readonly Permission[]>> = {
-  owner: [...admin, "manage_owners"],
+  owner: [...admin, "manage_sign_in", "manage_owners"],
   admin,
   developer,
   billing: viewer,
   viewer,
 };
 
-/** Of somebody who has all sites. */
-const ofAllSites: readonly Permission[] = ["see_limits", "see_rollouts", "manage_rollouts"];
+/** What does not need all sites, but one. */
+const ofOneSite: readonly Permission[] = ["change_sites", "delete_sites", "change_limits"];
 
-function permissionsOf({ role, siteIds }: Person["access"]): Permission[] {
-  return permissions[role].filter((name) => siteIds === null || !ofAllSites.includes(name));
+/** What somebody with this role and these sites may do, as the API decides it. Null: all sites. */
+export function permissionsOf({ role, siteIds }: Pick<Person["access"], "role" | "siteIds">): Permission[] {
+  const hasOneSite = siteIds !== null && siteIds.length > 0;
+  return permissions[role].filter(
+    (name) => siteIds === null || name === "manage_owners" || (hasOneSite && ofOneSite.includes(name)),
+  );
 }
 
 export const hasFactor = ({ factor: { appSince, passkeys } }: Person): boolean =>
@@ -65,6 +71,7 @@ export function signedInView(world: World): ResultOf<"getSession"> {
   const person = signedInPerson(world);
   const { id, email, fullName, access } = person;
   const { company } = world;
+  const siteIds = access.siteIds && seenSites(world).map((site) => site.id);
   return {
     session: sessionView(world, ownSession(world)),
     user: {
@@ -73,7 +80,7 @@ export function signedInView(world: World): ResultOf<"getSession"> {
       site_ids: access.siteIds && [...access.siteIds],
     },
     company: { id: company.id, name: company.name },
-    permissions: permissionsOf(access),
+    permissions: permissionsOf({ role: access.role, siteIds }),
     is_operator: access.role === "owner",
     must_change_password: false,
     has_second_factor: hasFactor(person),

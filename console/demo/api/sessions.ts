@@ -27,6 +27,9 @@ function requireCode(code: string): void {
   if (code === "000000") throw new Refusal("wrong_code", "The code is wrong, too old, or was used before.");
 }
 
+const noPasskeys =
+  "The demo has no passkeys: your device would keep them, and they would open nothing. Use a password.";
+
 const challenge = "c2l0ZXdyaWdodC1kZW1vLWNoYWxsZW5nZQ";
 const passkeyRequest = () => ({
   ...{ challenge, rpId: globalThis.location?.hostname ?? "demo.example", timeout: 60_000 },
@@ -174,7 +177,7 @@ export const signInHandlers = {
   signIn: async (world, { body }) => {
     const person = personWith(world, body.email);
     if (person.factor.appSince !== null && body.code === undefined) {
-      const details = { factors: ["code"], passkey_options: passkeyRequest() };
+      const details = { factors: ["code"] };
       throw new Refusal(
         "second_factor_needed",
         "Write a code of your authenticator app. In the demo, any six digits do.",
@@ -186,7 +189,7 @@ export const signInHandlers = {
     return { status: 201, body: signedInView(world) };
   },
   getSignInOptions: async () => {
-    const options = { resets_passwords_by_mail: true, provider: null, passkeys_unavailable_because: null };
+    const options = { resets_passwords_by_mail: true, provider: null, passkeys_unavailable_because: noPasskeys };
     return { status: 200, body: { sign_in_options: options } };
   },
   beginPasskeySignIn: async () => ({ status: 201, body: { options: passkeyRequest() } }),

@@ -5,7 +5,7 @@ import { type Behaviour, isBehaviour, misbehave } from "./behaviour.ts";
 import { makeEventSource } from "./events.ts";
 import { keepLinksInside } from "./links.ts";
 
-/** In the storage of the tab after signing out, which loads the page again. */
+/** In the storage of the tab while signing out loads the page again. After any other load, somebody is signed in. */
 const signedOut = "sitewright-demo-signed-out";
 
 const isSignOut = ({ method, url }: Request): boolean => method === "DELETE" && new URL(url).pathname === "/v2/session";
@@ -18,12 +18,12 @@ export function installDemo(behaviour: Behaviour): void {
   const state = { behaviour };
   const world = makeWorld(browserClock);
   if (sessionStorage.getItem(signedOut) !== null) world.sessionId = null;
+  sessionStorage.removeItem(signedOut);
   const realFetch = window.fetch;
 
   async function respond(request: Request): Promise<Response> {
     const response = misbehave(world, state.behaviour, request) ?? (await answer(world, request));
     if (state.behaviour === "expired" && world.sessionId === null) state.behaviour = "normal";
-    if (world.sessionId !== null) sessionStorage.removeItem(signedOut);
     if (isSignOut(request) && response.ok) return startAgainSignedOut();
     return response;
   }

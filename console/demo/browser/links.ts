@@ -1,4 +1,4 @@
-/** Links that lead out of the console: to files of the API, to sites that do not exist, and to the API's reference. */
+/** Links that lead out of the console: to files of the API, to the API's reference, and to sites and plugins that do not exist. */
 
 /** `answer`: answers a request for a file of the API. */
 export function keepLinksInside(answer: (request: Request) => Promise<Response>): void {
@@ -14,12 +14,11 @@ export function keepLinksInside(answer: (request: Request) => Promise<Response>)
 
 /** What to do instead of following the link. Null: follow it. */
 function insteadOf(link: HTMLAnchorElement, answer: (request: Request) => Promise<Response>): (() => unknown) | null {
-  const { origin, pathname, hostname, href } = new URL(link.href);
+  const { origin, pathname, href } = new URL(link.href);
   const written = link.getAttribute("href") ?? "";
   // The demo's own addresses are behind the `#`, so a place on the page can't be.
   if (/^#[^/]/.test(written)) return () => goToPlace(written.slice(1));
-  if (hostname.endsWith(".example")) return () => window.open("nothing-here.html", "_blank", "noopener");
-  if (origin !== window.location.origin) return null;
+  if (origin !== window.location.origin) return () => window.open("nothing-here.html", "_blank", "noopener");
   if (pathname === "/docs") return () => window.open("openapi.json", "_blank", "noopener");
   if (pathname.startsWith("/v2/")) return async () => save(await answer(new Request(href)));
   return null;
