@@ -171,13 +171,29 @@ it("shows a lost connection until it is back", async () => {
   await page.context().close();
 });
 
-it("signs out and in again", async () => {
+it("opens no other website", async () => {
+  const page = await open(`/sites/${idOf("site old-mill-museum")}?tab=updates`);
+  const opened = page.context().waitForEvent("page");
+  const notes = page.getByRole("link", { name: /^What is new in/ }).first();
+  await notes.click();
+  await (await opened).getByRole("heading", { name: "Not in the demo" }).waitFor();
+  await page.context().close();
+});
+
+it("signs out and in again, and undoes that when the page is loaded again", async () => {
   const page = await open("/account");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  await page.getByText("The demo has no passkeys").first().waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Hello Ada" }).waitFor();
+  await page.goto(`${served.address}#/account`);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByLabel("E-mail address").fill("bruno@meadow.example");
   await page.getByLabel("Password", { exact: true }).fill("whatever it is");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("heading", { name: "Hello Bruno" }).waitFor();
+  await page.reload();
+  await page.getByRole("heading", { name: "Hello Ada" }).waitFor();
   expect(served.missing).toEqual([]);
   await page.context().close();
 });
