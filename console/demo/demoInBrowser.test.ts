@@ -148,7 +148,8 @@ it("asks for the password again when the session has ended, and keeps what was t
 it("shows an internal error and too many requests for what they are", async () => {
   const page = await open("/sites/new");
   const button = page.getByRole("button", { name: "Create the site" });
-  await button.waitFor();
+  // The regions, whose failure would be another alert.
+  await page.locator('input[value="This machine"]').first().waitFor({ state: "attached" });
   await page.evaluate(`sitewrightDemo.behave("500")`);
   await button.click();
   await page.getByRole("alert").getByText("Error occurred while processing your request").waitFor();
