@@ -1,8 +1,8 @@
 /** The console in Chromium, while others change what it shows. */
 import { sql } from "kysely";
-import type { Page } from "playwright-core";
+import type { Page, Route } from "playwright-core";
 import { expect, it, onTestFinished } from "vitest";
-import { signIn, useConsolePages } from "./testing/consolePages.ts";
+import { goTo, signIn, useConsolePages } from "./testing/consolePages.ts";
 import { peopleOf } from "./testing/people.ts";
 
 const pages = useConsolePages();
@@ -52,6 +52,30 @@ it("shows the steps, the duration and the result of operations that others have 
   await pages.current.server.fail(operationId, "PHP did not restart.");
   await row.getByText("PHP did not restart.").waitFor();
   await row.getByText("Failed").waitFor();
+});
+
+it("shows the end of an operation that ended before the first answer about it arrived", async () => {
+  const { page } = await openPage("/account");
+  const operationId = await startOperation();
+  const asked = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const path = new RegExp(`/v2/operations/${encodeURIComponent(operationId)}$`);
+  const hold = async (route: Route) => {
+    const response = await route.fetch();
+    asked.resolve();
+    await release.promise;
+    await route.fulfill({ response });
+  };
+  await page.route(path, hold, { times: 1 });
+  await goTo(page, `/operations/${encodeURIComponent(operationId)}`);
+  await asked.promise;
+  // Read because of the event, at the same time as everything else that it has changed.
+  const isList = (request: { url(): string }) => /\/operations\?/.test(request.url());
+  const read = page.waitForResponse(isList);
+  await pages.current.server.fail(operationId, "PHP did not restart.");
+  await read;
+  release.resolve();
+  await page.getByRole("alert").getByText("PHP did not restart.").waitFor();
 });
 
 it("asks for the password as soon as the session has ended", async () => {

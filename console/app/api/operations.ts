@@ -84,6 +84,8 @@ export interface Followed {
 
 /** Short, because an open request does not show the steps in between. */
 const followMilliseconds = 400;
+/** The same while events tell of changes: one that arrives before the first answer does not cause another reading. */
+const lookMilliseconds = 3_000;
 
 export const followedOperation = (id: string) =>
   queryOptions({
@@ -107,8 +109,10 @@ export const followedOperation = (id: string) =>
         printed: success?.kind === "runWpCli" ? success.result : (failure?.result ?? null),
       };
     },
-    refetchInterval: ({ state }) =>
-      !isLive() && (state.data === undefined || state.data.state === "running") ? followMilliseconds : false,
+    refetchInterval: ({ state }) => {
+      if (state.data !== undefined && state.data.state !== "running") return false;
+      return isLive() ? lookMilliseconds : followMilliseconds;
+    },
   });
 
 function followed(status: number, data: unknown): Omit<Followed, "replaced" | "compared" | "imported" | "printed"> {
