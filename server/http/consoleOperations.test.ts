@@ -70,13 +70,19 @@ it("says why screenshots and the list of operations could not be read, and reads
   const path = `/v2/sites/environments/${liveId}/wordpress`;
   const update = await server.call("PUT", path, { body: { update_version: "99.0" } });
   await server.fail(update.body.operation_id, "The front page looks different.");
+  let readings = 0;
   const page = await pages.current.open(await ownerOf(), pathOf(update.body.operation_id), {
     prepare: async (opened) => {
-      await opened.route(/\/pictures$/, (route) => route.fulfill(broken));
+      await opened.route(/\/pictures$/, (route) => {
+        readings += 1;
+        return route.fulfill(broken);
+      });
       await opened.route(/\/v2\/operations\?limit=20/, (route) => route.fulfill(broken));
     },
   });
   await page.getByRole("main").getByText("This answer is broken.").waitFor();
+  // The stream of events begins with the request to read everything again, after which nothing is read without the button.
+  await expect.poll(() => readings, { timeout: 30_000 }).toBeGreaterThan(1);
   await page.getByRole("button", { name: "Operations" }).click();
   const panel = page.getByRole("dialog");
   await panel.getByText("This answer is broken.").waitFor();
