@@ -1,4 +1,4 @@
-/** Texts about revoking API keys, and what they are limited to. */
+/** Texts about revoking API keys, and about their scopes. */
 export const keyTexts = {
   keyRevocation: {
     replaced: "Replaced",

@@ -18,7 +18,7 @@ const names = Object.keys({ ...calls, ...handlers });
 const isText = ({ responses }: Endpoint): boolean =>
   Object.values(responses).some(({ mediaTypes }) => mediaTypes !== undefined);
 
-/** What is undocumented about an answer. */
+/** The differences between an answer and the contract. */
 function problemsOfAnswer(name: string, { status, body }: Sent): readonly string[] {
   if (!isEndpoint(name)) return ["There is no such endpoint"];
   const row = endpoints[name];
@@ -27,7 +27,7 @@ function problemsOfAnswer(name: string, { status, body }: Sent): readonly string
 
 const changes = ["createSite", "deleteEnvironment", "addDomain", "createRollout", "inviteUser"];
 
-/** What those changes rule out, by endpoint: the refusal's code, or the status without one. */
+/** Expected refusals after those changes, by endpoint: the code, or the status if there is none. */
 const refusedAfterChanges: Readonly<Record<string, string | number>> = {
   createSite: "site_name_taken",
   createPlainSite: "site_name_taken",

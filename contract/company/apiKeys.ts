@@ -221,7 +221,7 @@ export const revokeApiKey = endpoint({
     keep_successor: Type.Boolean({
       default: false,
       description:
-        "What becomes of the key that has replaced it, if it was rotated. True: it stays valid, for example to end the overlap early. False: it is revoked, too, because whoever has the old key could have made it.",
+        "Whether the key that has replaced it stays valid, if it was rotated. True: it does, for example to end the overlap early. False: it is revoked, too, because somebody who has stolen the old key could have created it.",
     }),
   }),
   responses: {

@@ -175,7 +175,7 @@ export interface Context extends App, RequestDatabase {
   readonly callerNow: () => Promise<Caller | null>;
   /** The header `Last-Event-ID`, or null. */
   readonly lastEventId: string | null;
-  /** What the browser keeps of a sign-in through the provider, or empty. */
+  /** The cookie of a sign-in through the provider, or empty. */
   readonly signInCookie: string;
   /** Runs in a transaction that ends before other work of the request, whatever happens to that. */
   readonly inOwnTransaction: RequestDatabase["inTransaction"];

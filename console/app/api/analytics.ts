@@ -26,7 +26,7 @@ const refreshMilliseconds = 30_000;
 /** Until a minute is over, and has certainly been collected. */
 const delayMilliseconds = 90_000;
 
-/** With the range that the numbers are of: those of the last one stay until others have come. */
+/** Includes the range of the numbers: the previous numbers stay until the new ones have been loaded. */
 export const analyticsQuery = (environmentId: string, range: AnalyticsRange) =>
   queryOptions({
     queryKey: ["analytics", environmentId, range],

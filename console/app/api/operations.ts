@@ -74,7 +74,7 @@ export interface Followed {
   readonly address: string | null;
   /** What a search and replace found. Null: it is another operation, or it has not succeeded. */
   readonly replaced: Schemas["ReplacementResult"] | null;
-  /** What a push or a restore would change. Null: it is another operation, or it has not succeeded. */
+  /** The changes that a push or a restore would make. Null: it is another operation, or it has not succeeded. */
   readonly compared: Schemas["PushComparison"] | null;
   /** What an import of a zone file did. Null: it is another operation, or it has not succeeded. */
   readonly imported: Schemas["ZoneImportResult"] | null;

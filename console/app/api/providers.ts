@@ -1,4 +1,4 @@
-/** Signing in through a provider: the way there, what its answer needs here, and the accounts that are linked. */
+/** Signing in through a provider: the redirect, its answer, and linked accounts. */
 import { queryOptions } from "@tanstack/react-query";
 import { answerOf, api, type Schemas } from "./client.ts";
 import { ApiFailure, fieldOf, textAt } from "./failure.ts";
@@ -41,7 +41,7 @@ export interface InvitationChoice {
   readonly role: string;
 }
 
-/** What a sign-in needs next, besides the account at the provider. `message`: in the API's words. */
+/** The next step of a sign-in through a provider. `message`: the API's own. */
 export type Step =
   | { readonly kind: "done"; readonly signedIn: SignedIn }
   | { readonly kind: "factor"; readonly needed: NeededFactor }
@@ -54,7 +54,7 @@ export async function readAnswer(answer: string) {
   return { email, step: purpose === "link" ? null : await signInWithProvider({}) };
 }
 
-/** Signs in, or says what is needed. */
+/** Signs in, or returns the next step. */
 export async function signInWithProvider(body: Schemas["ProviderSignIn"]): Promise<Step> {
   try {
     return { kind: "done", signedIn: await answerOf(api.POST("/sessions/provider", { body })) };

@@ -117,7 +117,7 @@ export async function allOverviews(company: string, filter: SiteFilter): Promise
   }
 }
 
-/** Those of these sites that still exist and match, as they are now. Read once: later changes don't change a decision under way. */
+/** The current state of the given sites that still exist and match. Read once, so that a dialog doesn't change while it is open. */
 export const presentOverviews = (company: string, filter: SiteFilter, ids: readonly string[]) =>
   queryOptions({
     queryKey: ["present-overviews", company, filter, ids],

@@ -41,7 +41,7 @@ interface SignInProps {
   readonly first: Step;
 }
 
-/** What is needed besides the account at the provider, one after another. */
+/** The steps that are still needed after the provider's answer, one after another. */
 function SignIn({ email, first }: SignInProps) {
   const client = useQueryClient();
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** What the web server of the demo would have counted: numbers that look like days and nights. */
+/** Invented traffic, with less of it at night. */
 import type { Calls } from "@sitewright/contract/endpoints.ts";
 import { environmentOf } from "../world/find.ts";
 import { chanceOf } from "../world/ids.ts";

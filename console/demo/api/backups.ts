@@ -1,4 +1,4 @@
-/** Backups, restores, downloads, and what has been deleted. */
+/** Backups, restores, downloads, and deleted sites and environments. */
 import type { Calls, ResponseHandlers } from "@sitewright/contract/endpoints.ts";
 import { newBackup } from "../world/backups.ts";
 import { slugOf } from "../world/demoSites.ts";

@@ -50,7 +50,7 @@ const keys = {
   updates: ({ update_count }) => update_count,
 } satisfies Record<string, (one: CompanyPackage) => number>;
 
-/** Those that match, in the order that the query wants. */
+/** The matches, sorted as the query asks. */
 export function orderedPackages(all: readonly CompanyPackage[], query: CompanyQuery): CompanyPackage[] {
   const { field = "name", order = "ascend" } = query.order_by ?? {};
   const key = keys[field];

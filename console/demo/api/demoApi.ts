@@ -62,7 +62,7 @@ export function errorResponse(
   return json(status, { message, status, data }, headers);
 }
 
-/** Answers a request with what there is in the world, and changes the world as it wants. */
+/** Answers a request from the world, and changes the world accordingly. */
 export async function answer(world: World, request: Request): Promise<Response> {
   try {
     return await handle(world, request);

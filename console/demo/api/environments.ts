@@ -70,7 +70,7 @@ function remove(world: World, environmentId: string, withoutBackup: boolean): st
   });
 }
 
-/** What a push or a restore would change. */
+/** The changes that a push or a restore would make. */
 export const comparison = (isWithDatabase: boolean) => ({
   files: {
     added: {

@@ -37,7 +37,7 @@ function inside(files: readonly Folder[], path: string): Folder[] {
   return next.path === path ? next.children : inside(next.children, path);
 }
 
-/** Three levels of what is below the path. */
+/** Three levels of the files below the path. */
 export function filesOf(packages: readonly InstalledPackage[], path: string): Folder[] {
   const all = contentOf(packages);
   return path === "/" || path === "" ? all : inside(all, path.startsWith("/") ? path : `/${path}`);

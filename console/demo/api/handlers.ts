@@ -19,7 +19,7 @@ import { siteCalls } from "./sites.ts";
 import { toolCalls } from "./tools.ts";
 import { trafficCalls } from "./traffic.ts";
 
-/** What the console does not call; `consoleEndpoints.test.ts` says why. Events have a stream of their own. */
+/** Endpoints that the console does not call; `consoleEndpoints.test.ts` says why. Events have a stream of their own. */
 export const notCalled = [
   ...(["hasWpAdminUser", "listPluginsOfContainer", "listThemesOfContainer", "updatePlugin", "updateTheme"] as const),
   ...(["getZoneVersion", "getVisitsAnalytics", "getBandwidthAnalytics", "getDiskSpaceAnalytics"] as const),
@@ -34,7 +34,7 @@ export const callsOfProvider = [
 
 type Called<Handlers> = Omit<Handlers, (typeof notCalled | typeof callsOfProvider)[number]>;
 
-/** They return what the result in the body is, or the id of an operation. */
+/** They return the result in the body, or the id of an operation. */
 export const calls = {
   ...siteCalls,
   ...labelCalls,

@@ -36,7 +36,7 @@ const keys = {
   proven: ({ live }) => live?.proven_restore_at ?? "",
 } satisfies Record<Order, (overview: Overview) => string | number>;
 
-/** Those that match, in the order that the query wants. */
+/** The matches, sorted as the query asks. */
 export function orderedOverviews(all: readonly Overview[], query: Query, now: number): Overview[] {
   const key = keys[query.order ?? "name"];
   const byName = (one: Overview, other: Overview) => one.display_name.localeCompare(other.display_name);

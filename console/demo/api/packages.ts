@@ -46,7 +46,7 @@ function installed(world: World, environmentId: string, type: PackageType, filte
   return { checks: checksOf(world), items, last_updated_at: isoOf(world.clock.now() - 600_000), problem: null };
 }
 
-/** Those with these names. Refuses if one is not installed, or none has an update. */
+/** The packages with these names. Refuses if one is not installed, or none has an update. */
 function wanted({ packages }: DemoEnvironment, type: PackageType, names: readonly string[]): InstalledPackage[] {
   const chosen = packages.filter((one) => one.type === type && names.includes(one.name));
   const missing = names.filter((name) => !chosen.some((one) => one.name === name));

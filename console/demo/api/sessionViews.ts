@@ -52,7 +52,7 @@ const permissions: Readonly<Record<Role, readonly Permission[]>> = {
   viewer,
 };
 
-/** What does not need all sites, but one. */
+/** Permissions that need only one site, not all. */
 const ofOneSite: readonly Permission[] = ["change_sites", "delete_sites", "change_limits"];
 
 /** What somebody with this role and these sites may do, as the API decides it. Null: all sites. */

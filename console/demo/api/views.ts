@@ -45,7 +45,7 @@ export function siteView(world: World, site: DemoSite) {
   } satisfies ResultOf<"getSite">;
 }
 
-/** A site with what is known about its live environment. */
+/** A site and the state of its live environment. */
 export function overviewOf(world: World, site: DemoSite) {
   const { id, name, displayName, createdAt, environments } = site;
   const live = liveOf(site);

@@ -26,7 +26,7 @@ function outputOf(environment: DemoEnvironment, command: string): string | null 
   }
 }
 
-/** What the command prints. */
+/** The output of the command. */
 export function printedBy(environment: DemoEnvironment, command: string): WpCliResult {
   const output = outputOf(environment, command);
   const known = "core version, plugin list, theme list, option get home";

@@ -1,4 +1,4 @@
-/** How the demo's API misbehaves when it is told to, so that people and tests see what the console shows then. */
+/** Makes the demo's API fail on request, so that people and tests see how the console shows it. */
 import { errorResponse } from "../api/demoApi.ts";
 import type { World } from "../world/world.ts";
 

@@ -11,7 +11,7 @@ export function makeEventSource(world: World, isOffline: () => boolean) {
 
     constructor() {
       super();
-      // Like the real one, it says so after whoever has opened it can listen.
+      // As with the real one, listeners can be added before the first event.
       setTimeout(() => this.#open());
     }
 

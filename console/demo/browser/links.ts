@@ -12,7 +12,7 @@ export function keepLinksInside(answer: (request: Request) => Promise<Response>)
   });
 }
 
-/** What to do instead of following the link. Null: follow it. */
+/** The page to show instead of following the link. Null: follow it. */
 function insteadOf(link: HTMLAnchorElement, answer: (request: Request) => Promise<Response>): (() => unknown) | null {
   const { origin, pathname, href } = new URL(link.href);
   const written = link.getAttribute("href") ?? "";

@@ -10,7 +10,7 @@ export interface DemoRequest {
   readonly body?: Readonly<Record<string, unknown>>;
   /** Requests that have to come first, by the names of their endpoints. */
   readonly after?: readonly string[];
-  /** What can only be known then. */
+  /** Values that are known only then. */
   readonly given?: (world: World) => Omit<DemoRequest, "after" | "given">;
 }
 

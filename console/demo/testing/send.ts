@@ -32,7 +32,7 @@ export async function send(world: World, name: EndpointName, request: DemoReques
   return { status: response.status, body: isJson ? JSON.parse(text) : text };
 }
 
-/** Sends the request for that endpoint, after those that it needs. */
+/** Sends the request for that endpoint, after the requests that it depends on. */
 export async function sendKnown(world: World, name: string): Promise<Sent> {
   const request = requests[name];
   if (request === undefined || !isEndpoint(name)) throw new Error(`There is no request for ${name}`);

@@ -12,7 +12,7 @@ interface Action {
   readonly text: string;
 }
 
-/** Adds an entry about what the person who has signed in does. Returns it. */
+/** Adds an entry about an action of the signed-in person. Returns it. */
 export function record(
   world: World,
   { type, category = "siteActions", siteId = null, isDone = true, text }: Action,

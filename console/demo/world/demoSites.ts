@@ -67,7 +67,7 @@ interface NewEnvironment {
   readonly displayName: string;
   readonly isPremium?: boolean;
   readonly wordpress?: string | null;
-  /** A copy has what this one has. */
+  /** Copied with the environment. */
   readonly source?: DemoEnvironment;
 }
 

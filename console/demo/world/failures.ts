@@ -1,4 +1,4 @@
-/** Why the demo does not do what a request wants. */
+/** A refusal of a request. */
 import type { RefusalCode } from "@sitewright/contract/refusals.ts";
 
 /** There is no such thing. */
@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** What was found. Throws `NotFound` if there is nothing. */
+/** Returns the value. Throws `NotFound` if it is undefined. */
 export function found<Thing>(thing: Thing | undefined | null): Thing {
   if (thing === undefined || thing === null) throw new NotFound();
   return thing;

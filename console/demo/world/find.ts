@@ -7,7 +7,7 @@ export interface Place {
   readonly environment: DemoEnvironment;
 }
 
-/** The sites that whoever has signed in may see. */
+/** The sites that the signed-in person may see. */
 export function seenSites(world: World): DemoSite[] {
   const { siteIds, labelIds } = signedInPerson(world).access;
   const isSeen = ({ id, labels }: DemoSite) =>

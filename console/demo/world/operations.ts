@@ -1,4 +1,4 @@
-/** Operations of the demo: they pass their steps in a few seconds, and then do what was asked for. */
+/** Operations of the demo: they take a few seconds, and then take effect. */
 import { environmentBusyMessage, type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import type { OperationResult, operationResults } from "@sitewright/contract/operationResults.ts";
 import { finish, record } from "./activity.ts";
@@ -10,7 +10,7 @@ import type { DemoOperation, Recorded, World } from "./world.ts";
 /** Milliseconds. */
 const stepMilliseconds = 900;
 
-/** The steps of those that have several. */
+/** The steps of operations that have several. */
 const stepsOf: Partial<Record<OperationKind, readonly string[]>> = {
   addSite: ["provision", "publish", "probe", "password"],
   addPlainSite: ["provision", "publish", "probe"],
@@ -39,7 +39,7 @@ interface NewOperation<Kind extends OperationKind> {
   readonly kind: Kind;
   readonly siteId?: string | null;
   readonly environmentId?: string | null;
-  /** What it does, in English, for people. */
+  /** A description for people, in English. */
   readonly text: string;
   /** Does it, at the end. */
   readonly apply: () => Made<Kind>;
@@ -145,6 +145,6 @@ export function summaryOf(operation: DemoOperation) {
 export const blockingOf = ({ blockedBy }: DemoOperation) =>
   blockedBy.length === 0 ? {} : { code: "environment_busy" as const, blocked_by: [...blockedBy] };
 
-/** Whose name begins with `fail` is refused at the end, to show what that looks like. */
+/** An operation on a name that begins with `fail` fails at the end, to show a failure. */
 export const problemOf = (name: string): string | null =>
   /^fail/i.test(name) ? "The site did not answer in time. Nothing was kept." : null;

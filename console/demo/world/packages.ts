@@ -9,7 +9,7 @@ interface KnownPackage {
   readonly description: string;
   readonly older: string;
   readonly newest: string;
-  /** What is wrong with the older version. */
+  /** The vulnerability of the older version. */
   readonly flaw?: { readonly title: string; readonly cve: string; readonly score: number };
 }
 

@@ -1,4 +1,4 @@
-/** What the demo's company has done before somebody opens it. */
+/** The demo company's history. */
 import { type OperationKind, operationKinds } from "@sitewright/contract/operationKinds.ts";
 import { idOf } from "./ids.ts";
 import type { DemoOperation, DemoSite, Person, Recorded } from "./world.ts";

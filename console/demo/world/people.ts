@@ -20,7 +20,7 @@ function person(
   };
 }
 
-/** Whoever opens the demo is the first one. */
+/** The first one is signed in at the start. */
 export const demoPeople = (now: number): Person[] => [
   person("Ada Lindqvist", "ada@meadow.example", "owner", null, now),
   person("Bruno Okafor", "bruno@meadow.example", "admin", null, now - 3 * day),

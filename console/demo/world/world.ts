@@ -1,4 +1,4 @@
-/** What there is in the demo: a company with sites, people and operations, in the memory of a browser tab. */
+/** The state of the demo: a company with sites, people and operations, in the memory of a browser tab. */
 import type { Calls } from "@sitewright/contract/endpoints.ts";
 import type { OperationKind } from "@sitewright/contract/operationKinds.ts";
 
@@ -58,7 +58,7 @@ export interface DemoMail {
 export type RedirectRule = ResultOf<"listRedirectRules">["container_info"]["redirect_rules"]["rules"][number];
 export type AutomaticUpdates = ResultOf<"getAutomaticUpdates">["automatic_updates"];
 
-/** What people set for an environment. */
+/** Settings of an environment. */
 export interface EnvironmentSettings {
   threadCount: number;
   threadMemory: number;
@@ -192,7 +192,7 @@ export type RecordSet = ResultOf<"listDnsRecords">[number];
 
 export interface DemoZone {
   readonly domain: string;
-  /** Oldest first; the last one is what is served. */
+  /** Oldest first; the last one is served. */
   readonly versions: { readonly serial: number; readonly createdAt: Time; readonly records: readonly RecordSet[] }[];
 }
 

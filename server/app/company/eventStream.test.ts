@@ -48,7 +48,7 @@ interface Seen {
   readonly type: string;
 }
 
-/** Opens a stream. What is committed from then on is in it. `onLookUp` is called when it looks its caller up again. */
+/** Opens a stream of all events that are committed from now on. `onLookUp` is called when it looks its caller up again. */
 async function open(
   feeds: EventFeeds,
   companyId: string,

@@ -123,7 +123,7 @@ export async function accept(context: VisitorContext, { token, ...choices }: Acc
   return acceptOpen(context, await usable(context.database, token), choices);
 }
 
-/** `also`: what else belongs to the acceptance. The caller has checked that the invitation is for this person. */
+/** `also`: runs in the same transaction. The caller has checked that the invitation is for this person. */
 export async function acceptOpen(
   context: VisitorContext,
   invited: InvitationTo,

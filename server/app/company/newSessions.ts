@@ -22,7 +22,7 @@ export interface VisitorContext extends App, RequestDatabase {
   readonly visitor: Visitor;
   /** The token in the cookie of the request, which may be that of an earlier session. */
   readonly earlierToken: TokenFacts;
-  /** What the browser keeps of a sign-in through the provider, or empty. */
+  /** The cookie of a sign-in through the provider, or empty. */
   readonly signInCookie: string;
   /** This server as the visitor addressed it, or empty. The visitor can forge it. */
   readonly origin: string;

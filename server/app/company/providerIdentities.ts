@@ -50,7 +50,7 @@ export const partSeconds = 10 * 60;
 
 const contexts = { pending: "sign-in at the provider", identity: "identity at the provider" } as const;
 
-/** Returns what goes into the cookie. */
+/** Returns the value of the cookie. */
 export function sealPending(app: Pick<App, "sealer">, pending: Omit<Pending, "until">): string {
   return seal(app, contexts.pending, pending);
 }
@@ -62,7 +62,7 @@ export function openPending({ sealer }: Pick<App, "sealer">, cookie: string): Pe
   return { ...content, sealed };
 }
 
-/** Returns what goes into the cookie. */
+/** Returns the value of the cookie. */
 export function sealIdentity(app: Pick<App, "sealer">, identity: Omit<Identity, "until">): string {
   return seal(app, contexts.identity, identity);
 }

@@ -1,4 +1,4 @@
-/** Signing in through a provider: whom an account there signs in, and what is refused. */
+/** Signing in through a provider: which user an account signs in, and refusals. */
 import { randomUUID } from "node:crypto";
 import { makeSignInProvider } from "@sitewright/server/openid/signInProvider.ts";
 import { useProvider } from "@sitewright/server/openid/testing/provider.ts";

@@ -10,7 +10,7 @@ import { texts } from "../../texts.ts";
 
 const at = texts.people;
 
-/** What a form has about a person's access. */
+/** The values of a form about a person's access. */
 export interface AccessValues extends Record<string, unknown> {
   role: Role;
   has_all_sites: boolean;

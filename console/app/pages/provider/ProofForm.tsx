@@ -1,4 +1,4 @@
-/** What signs in besides the account at the provider: the password, once, and a second factor. */
+/** Asks for the password, once, and for a second factor. */
 import { PasswordInput, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";

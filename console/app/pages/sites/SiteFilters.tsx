@@ -54,7 +54,7 @@ interface SearchFieldProps {
   readonly show: (search: string) => void;
 }
 
-/** Follows the address, except for what this field itself has put there: more may have been typed since. */
+/** Follows the address, unless this field itself has changed it: more may have been typed since. */
 function SearchField({ search, show }: SearchFieldProps) {
   const [text, setText] = useState(search);
   const shown = useRef(search);

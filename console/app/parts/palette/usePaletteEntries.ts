@@ -34,7 +34,7 @@ export function usePaletteEntries(text: string, asked: string): PaletteEntries {
   const session = useSignedIn();
   const [actions] = useState(pageActions);
   const isAsked = asked !== "" && asked === text;
-  // Sites that matched an earlier text would be taken for those that match this one.
+  // Results of an earlier search would look like results of this one.
   const sites = useQuery({ ...siteNamesQuery(asked), enabled: asked !== "", placeholderData: undefined });
   const matches = ({ name }: { readonly name: string }) => name.toLowerCase().includes(text.toLowerCase());
   const pages = [
